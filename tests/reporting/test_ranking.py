@@ -99,8 +99,8 @@ def test_a_remark_is_made_once_and_alarms_of_a_kind_are_shown_together() -> None
         assert len(set(row.remarks)) == len(row.remarks)
     twins = [alarm for alarm in result.alarms if alarm.reason == "twin_jurors"]
     assert len(twins) > 1
-    shown = [raised for raised in shown_alarms(result.alarms) if raised.first.reason == "twin_jurors"]
-    assert [(one.first, *one.more) for one in shown] == [tuple(twins)]  # together, and none is lost
+    shown = [group for group in shown_alarms(result.alarms) if group[0].reason == "twin_jurors"]
+    assert shown == [twins]  # together, and none is lost
     assert sum("Leave out one of" in _plain(one.text) for one in actions(result, None, COMMAND)) == 1
 
 

@@ -70,11 +70,11 @@ def verdict(e: Evaluation, keyed: KeyedEvaluation | None = None) -> ReportVerdic
         else:
             tone, headline = "warning", "With care: the answer key contradicts some intervals."
     lines[:0] = answer_lines(e)
-    if check is None:
-        return ReportVerdict(tone, headline, tuple(lines))
-    if check.speaks_against:  # what is certain comes first
-        return ReportVerdict(tone, headline, (*key_lines(check), *(line for line in lines if _NO_PROOF not in line)))
-    return ReportVerdict(tone, headline, (*lines, *key_lines(check)))
+    if check is not None and check.speaks_against:  # what is certain comes first
+        lines = [*key_lines(check), *(line for line in lines if _NO_PROOF not in line)]
+    elif check is not None:
+        lines += key_lines(check)
+    return ReportVerdict(tone, headline, tuple(lines))
 
 
 def verdict_by_alarms(alarms: tuple[Alarm, ...], quiet: str) -> ReportVerdict:
@@ -93,30 +93,17 @@ def verdict_by_alarms(alarms: tuple[Alarm, ...], quiet: str) -> ReportVerdict:
     return ReportVerdict("quiet", "Yes, within their intervals: no alarm was raised.", (quiet,))
 
 
-@dataclass(frozen=True)
-class RaisedAlarm:
-    """Alarms of one kind and level: the first in full, the others folded."""
-
-    first: Alarm
-    more: tuple[Alarm, ...] = ()
-
-    @property
-    def level(self) -> str:
-        """Of all of them."""
-        return self.first.level
-
-
-def shown_alarms(alarms: tuple[Alarm, ...]) -> list[RaisedAlarm]:
-    """Group alarms by kind, the most severe first.
+def shown_alarms(alarms: tuple[Alarm, ...]) -> list[list[Alarm]]:
+    """Group alarms by kind and level, the most severe first: a page folds all but the first of a group.
 
     Returns
     -------
-    list of RaisedAlarm
+    list of list of Alarm
     """
     kinds: dict[tuple[str, str], list[Alarm]] = {}
     for alarm in sort_by_severity(dict.fromkeys(alarms)):
         kinds.setdefault((alarm.level, alarm.kind), []).append(alarm)
-    return [RaisedAlarm(first, tuple(more)) for first, *more in kinds.values()]
+    return list(kinds.values())
 
 
 # -- whose errors are correlated --
@@ -280,7 +267,9 @@ def ranking(e: Evaluation, keyed: KeyedEvaluation | None = None) -> list[RankedJ
         return []
     order = {juror: place for place, juror in enumerate(e.ranking.order)}
     actual = {} if keyed is None else actual_scores(keyed)
-    few, wide = few_votes(e), wide_scores(e, keyed)
+    enough = min(ENOUGH_VOTES, max(e.votes.values(), default=0) / 2)
+    few = {j for j in e.jurors if e.votes.get(j, enough) < enough}  # too few votes to be called best or worst
+    wide = _wide_scores(e, keyed)
     ranked = set(e.ranking.ranked) if keyed is None else set(e.jurors) - few - wide
     by_juror = _remarks(e, keyed, few, wide)
 
@@ -319,24 +308,8 @@ def first_and_last(rows: list[RankedJuror]) -> tuple[list[RankedJuror], list[Ran
     return ranked[:_ENDS], ranked[-_ENDS:]
 
 
-def few_votes(e: Evaluation) -> set[str]:
-    """Find the jurors with too few votes to be called best or worst.
-
-    Returns
-    -------
-    set of str
-    """
-    enough = min(ENOUGH_VOTES, max(e.votes.values(), default=0) / 2)
-    return {j for j in e.jurors if e.votes.get(j, enough) < enough}
-
-
-def wide_scores(e: Evaluation, keyed: KeyedEvaluation | None = None) -> set[str]:
-    """Find the jurors whose interval is too wide to rank them; with a key, the interval of the actual score.
-
-    Returns
-    -------
-    set of str
-    """
+def _wide_scores(e: Evaluation, keyed: KeyedEvaluation | None) -> set[str]:
+    """Find the jurors whose interval is too wide to rank them; with a key, the interval of the actual score."""
     if keyed is not None:
         score, error = scores_and_errors(keyed)
         width = 2 * NormalDist().inv_cdf(0.5 + e.level / 2) * error

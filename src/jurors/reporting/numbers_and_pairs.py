@@ -129,8 +129,8 @@ def render_kind(content: KindContent, about: Provenance, title: str) -> str:
     alarms = shown_alarms(content.alarms)
     return template("kind.html.jinja").render(
         title=title, shown=content, about=about, policy=policy("'none'"), css=Markup(style()),  # noqa: S704 - our own
-        verdict=verdict_by_alarms(content.alarms, _QUIET), loud=[a for a in alarms if a.level != "note"],
-        notes=[a for a in alarms if a.level == "note"],
+        verdict=verdict_by_alarms(content.alarms, _QUIET), loud=[group for group in alarms if group[0].level != "note"],
+        notes=[group for group in alarms if group[0].level == "note"],
         numbers=Markup(inert(compact_json(content.document))),  # noqa: S704 - inert
     )  # fmt: skip
 

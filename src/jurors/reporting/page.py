@@ -389,8 +389,8 @@ def render(
     runtime = maker.result()
     first, last = first_and_last(rows)
     # Every alarm, and the first warnings; the page folds the others.
-    loud = [alarm for alarm in alarms if alarm.level != "note"]
-    shown = max(_MAX_LOUD, sum(alarm.level == "alarm" for alarm in loud))
+    loud = [group for group in alarms if group[0].level != "note"]
+    shown = max(_MAX_LOUD, sum(group[0].level == "alarm" for group in loud))
     scores = [x for r in rows for x in (r.score, *r.ends, r.actual)]
     known = [x for x in scores if x is not None and x == x]
     low, high = min([0.0, *known]), max([1.0, *known])  # grown if a score lies outside
@@ -398,9 +398,9 @@ def render(
         title=title, heading=heading(e), about=about, policy=policy(digest(script), f"'{runtime.hash}'"),
         css=Markup(style()), js=Markup(script),  # noqa: S704 - our own files
         verdict=verdict(e, keyed), loud=loud[:shown], more=loud[shown:],
-        notes=[a for a in alarms if a.level == "note"], rows=rows, people=people(e, rows), has_key=keyed is not None,
+        notes=[group for group in alarms if group[0].level == "note"], rows=rows, people=people(e, rows),
         first=first, last=last, left_out=len(rows) - len(first) - len(last), has_votes=bool(e.votes),
-        can_rank=sum(row.is_ranked for row in rows),
+        can_rank=sum(row.is_ranked for row in rows), has_key=keyed is not None,
         level=interval_name(e.level), low=low, high=high, axis=f"{low * 100:.0f} – {high * 100:.0f}%",
         actions=actions(e, findings.labelling, command, keyed=keyed), tabs=shown_tabs,
         proved=[] if audit is None else audit_lines(audit), proofs=[] if audit is None else audit_tables(audit),

@@ -436,34 +436,32 @@ def _pairs(findings: ReportFindings) -> PageTable | None:
     if dependence is None:
         return None
     pairs = dependence.pairs()
-    keyed = findings.keyed
-    actual = {} if keyed is None else {(a, b): f"{x:+z.3f}" for a, b, x, _ in dependence_with_key(keyed).pairs()}
-    rows = tuple(
-        (a, b, f"{x:+z.3f}", f"{z:+z.1f}", *([actual.get((a, b), "–")] if keyed is not None else []))
-        for a, b, x, z in pairs[:_MAX_PAIRS]
-    )
+    rows = [(a, b, f"{x:+z.3f}", f"{z:+z.1f}") for a, b, x, z in pairs[:_MAX_PAIRS]]
     note = f"The {_MAX_PAIRS} most correlated of {len(pairs):,} pairs." if len(pairs) > _MAX_PAIRS else ""
-    columns = ("first", "second", "error correlation", "z", *(["actual"] if keyed is not None else []))
-    caption = "Residual error correlations, if errors were independent"
-    return PageTable(columns, rows, caption, id="table-pairs", named=(0, 1), note=note)
+    table = PageTable(
+        ("first", "second", "error correlation", "z"), tuple(rows),
+        "Residual error correlations, if errors were independent", id="table-pairs", named=(0, 1), note=note,
+    )  # fmt: skip
+    return _with_actual(table, findings.keyed, "+z.3f")
 
 
 def _dependent_pairs(findings: ReportFindings) -> PageTable | None:
     """The pairs that agree most beyond chance."""
-    pairs, keyed = findings.evaluation.dependence, findings.keyed
-    if not pairs:
-        return None
-    actual: dict[Any, str] = {}
-    for a, b, x, _ in () if keyed is None else dependence_with_key(keyed).pairs():
-        actual[a, b] = actual[b, a] = f"{x:+z.2f}"
-    rows = tuple(
-        (*pair.jurors, f"{pair.kappa:+z.2f}", f"{pair.correlation:+z.2f}",
-         *([actual.get(pair.jurors, "–")] if keyed is not None else []))
-        for pair in pairs[:_MAX_PAIRS]
-    )  # fmt: skip
-    columns = ("first", "second", "kappa", "error correlation", *(["actual"] if keyed is not None else []))
+    pairs = findings.evaluation.dependence[:_MAX_PAIRS]
+    rows = [(*pair.jurors, f"{pair.kappa:+z.2f}", f"{pair.correlation:+z.2f}") for pair in pairs]
     caption = "Pairs that agree most beyond chance, and the error correlation that goes with it in real panels"
-    return PageTable(columns, rows, caption, id="table-dependence", named=(0, 1))
+    columns = ("first", "second", "kappa", "error correlation")
+    table = PageTable(columns, tuple(rows), caption, id="table-dependence", named=(0, 1))
+    return _with_actual(table, findings.keyed, "+z.2f") if rows else None
+
+
+def _with_actual(table: PageTable, keyed: KeyedEvaluation | None, form: str) -> PageTable:
+    """Add the actual error correlations to a table of pairs, where a key is given."""
+    if keyed is None:
+        return table
+    actual = {frozenset((a, b)): format(x, form) for a, b, x, _ in dependence_with_key(keyed).pairs()}
+    rows = tuple((*row, actual.get(frozenset(row[:2]), "–")) for row in table.rows)
+    return replace(table, columns=(*table.columns, "actual"), rows=rows)
 
 
 def _methods(findings: ReportFindings) -> PageTable | None:

@@ -265,6 +265,12 @@ def _tips(rows: list[Row], what: str) -> list[Any]:
     return [*shown, tip("score:Q", "score", PERCENT)]
 
 
+def _name_axis(field: str, names: Sequence[str], step: float) -> Any:
+    """Make a vertical axis with a line per name, so many pixels apart."""
+    y = alt.Y(f"{field}:N", scale=ordered(names), title=None)
+    return y.axis(grid=True, labels=step >= 9, ticks=False, domain=False, labelExpr=CUT_LABEL)
+
+
 def _dots(rows: list[Row], jurors: list[str], labels: list[str], what: str, size: tuple[float, float | None]) -> Chart:
     """Draw a panel per label and a row per juror, or the other way round if the labels are many."""
     panels, lines = (("juror", jurors), ("label", labels)) if len(labels) > _MAX_PANELS else (
@@ -272,8 +278,7 @@ def _dots(rows: list[Row], jurors: list[str], labels: list[str], what: str, size
     step = max(5.0, min(20.0, _MAX_HEIGHT / len(lines[1])))
     tall = size[1] if size[1] is not None else step * len(lines[1])
     wide = size[0] if len(panels[1]) == 1 else max(70.0, (size[0] + 200) / len(panels[1]) - 12)
-    y = alt.Y(f"{lines[0]}:N", scale=ordered(lines[1]), title=None)
-    y = y.axis(grid=True, labels=step >= 9, ticks=False, domain=False, labelExpr=CUT_LABEL)
+    y = _name_axis(*lines, step)
     layers = dot_layers(rows, y, what, _tips(rows, what), form="%", ticks=6 if len(panels[1]) == 1 else 3)
     layered = alt.layer(*layers, data=data(placed(rows, *panels))).properties(width=wide, height=tall)
     if len(panels[1]) == 1:
@@ -462,8 +467,7 @@ def reliability(result: NumberGrades | NumberScores, *, width: float = 420, heig
         rows.append(row | {"value_interval": text})
     best = np.argsort(-np.nan_to_num(grades.reliability, nan=-np.inf), kind="stable")
     step = max(5.0, min(20.0, _MAX_HEIGHT / len(rows)))
-    y = alt.Y("juror:N", scale=ordered(grades.jurors[k] for k in best), title=None)
-    y = y.axis(grid=True, labels=step >= 9, ticks=False, domain=False, labelExpr=CUT_LABEL)
+    y = _name_axis("juror", [grades.jurors[k] for k in best], step)
     tips = [tip("juror:N", "juror"), tip("value:Q", "reliability", _FORM), tip("value_interval:N", "interval")]
     tips += [tip("actual:Q", "by the key", _FORM)] * (actual is not None)
     layers = dot_layers(rows, y, "reliability", tips, form=_FORM, ticks=6)
@@ -510,8 +514,7 @@ def systems(result: SystemComparison, *, width: float = 420, height: float | Non
     axis = alt.X("value:Q", title=title, scale=alt.Scale(domain=domain, nice=False, zero=False))
     axis = axis.axis(format="%" if is_rate else ".1f", tickCount=6)
     step = max(5.0, min(22.0, _MAX_HEIGHT / len(rows)))
-    y = alt.Y("system:N", scale=ordered(result.systems), title=None)
-    y = y.axis(grid=True, labels=step >= 9, ticks=False, domain=False, labelExpr=CUT_LABEL)
+    y = _name_axis("system", list(result.systems), step)
     places = [place for place in _COLOURS if any(row["place"] == place for row in rows)]
     scale = alt.Scale(domain=places, range=[_COLOURS[place] for place in places])
     legend = alt.Legend(title=None, orient="bottom") if len(places) > 1 else None
