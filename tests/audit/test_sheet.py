@@ -132,12 +132,9 @@ def test_what_is_wrong_with_a_sheet_is_reported_in_a_line(changed: dict[str, obj
         plan(VOTES, 1, after=_rows(**changed), seed=0)
 
 
-def test_a_table_with_other_columns_is_no_sheet() -> None:
+def test_counts_nothing_and_a_table_with_other_columns_are_refused() -> None:
     with pytest.raises(VotesError, match=r"needs the columns draw, of, item.*has no 'draw'"):
         as_sheet(pd.DataFrame({"item": [1], "label": [2]}))
-
-
-def test_counts_and_nothing_are_refused() -> None:
     with pytest.raises(OptionError, match="n must be at least 1"):
         plan(VOTES, 0, seed=0)
     with pytest.raises(VotesError, match="counts of decision tuples"):

@@ -22,7 +22,7 @@ from report_pages import ParsedPage, parse
 
 import jurors
 from jurors.cli.main import main
-from jurors.errors import JurorsError, OutputError
+from jurors.errors import JurorsError
 from jurors.evaluate.card import percent, percent_range
 from jurors.jury.compare import score_labels
 from jurors.reporting import page as page_module
@@ -82,8 +82,10 @@ def test_a_large_document_is_carried_compressed_and_whole() -> None:
     assert parsed.numbers == json.loads(json.dumps(jurors.grade(votes).to_dict()))
 
 
-def _assert_cells(parsed: ParsedPage, document: dict[str, Any]) -> None:
-    """Every cell of the tables of scores, accuracies and prevalences says what the document says."""
+@pytest.mark.parametrize(("labels", "width"), [(2, 3), (3, 6), (5, 3)])
+def test_every_cell_of_the_tables_is_a_number_of_the_document(labels: int, width: int) -> None:
+    parsed = parse(report_html(_votes(900, width, prevalence=[1 / labels] * labels)))
+    document = parsed.numbers
 
     def cells(statistic: str, *names: str) -> list[str]:
         value, ends = document[statistic], document["interval"][statistic]
@@ -100,12 +102,6 @@ def _assert_cells(parsed: ParsedPage, document: dict[str, Any]) -> None:
         assert shown == cells("prevalence", label)
     assert [row[0] for row in parsed.tables["table-scores"][1:]] == document["jurors"]
     assert len(parsed.tables["table-accuracy"]) == 1 + len(document["jurors"]) * len(document["labels"])
-
-
-@pytest.mark.parametrize(("labels", "width"), [(2, 3), (3, 6), (5, 3)])
-def test_every_cell_of_the_tables_is_a_number_of_the_document(labels: int, width: int) -> None:
-    parsed = parse(report_html(_votes(900, width, prevalence=[1 / labels] * labels)))
-    _assert_cells(parsed, parsed.numbers)
 
 
 def test_ranking_solutions_and_partition_say_what_the_evaluation_says(census: Census) -> None:
@@ -316,27 +312,6 @@ def test_the_page_is_written_whole_or_not_at_all(tmp_path: Path, panel_csv: Path
     assert report(panel_csv, page, ignore=["truth"]) == page
     assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
     assert sorted(one.name for one in tmp_path.iterdir()) == ["bad.csv", "report.html"]
-
-
-@pytest.mark.parametrize(
-    ("target", "message"), [("no/such/folder.html", "there is no folder"), (".", "it is a folder; name a file in it")]
-)
-def test_where_no_page_can_be_written_it_is_said_first(
-    panel_csv: Path, tmp_path: Path, target: str, message: str
-) -> None:
-    with pytest.raises(OutputError, match=message):
-        report(panel_csv, tmp_path / target)
-
-
-def test_an_alarm_fails_the_command_only_when_asked(tmp_path: Path) -> None:
-    votes = tmp_path / "counts.csv"
-    lines = [f"{a},{b},{c},{100 * n}" for (a, b, c), n in _llm_counts().items()]
-    votes.write_text("\n".join(["x,y,z,count", *lines]) + "\n", encoding="utf-8")
-    command = ["report", str(votes), "-o", str(tmp_path / "r.html")]
-    relaxed, strict = (CliRunner().invoke(main, [*command, *more]) for more in ([], ["--fail-on", "alarm"]))
-    assert (relaxed.exit_code, strict.exit_code) == (0, 3)
-    assert "contradiction" in relaxed.stderr
-    assert CliRunner().invoke(main, [*command, "--quiet"]).stderr == ""
 
 
 def _llm_counts() -> dict[tuple[Any, ...], int]:
