@@ -44,7 +44,7 @@ def test_items_that_the_seed_does_not_draw_are_refused_and_a_sheet_without_a_see
     assert sheet.seed[-1] == 400_000
     rows = replay_draws(sheet, VOTES, SequentialDraw(design))
     assert check_seeds(sheet, design, rows)
-    assert not check_seeds(replace(sheet, seed=()), design, rows)
+    assert not check_seeds(replace(sheet, seed=(None,) * len(sheet)), design, rows)
     with pytest.raises(VotesError, match="the seed 5 draws other items"):
         check_seeds(replace(sheet, seed=(5,) * 17), design, rows)
     chosen = plan(VOTES, 12, seed=4)

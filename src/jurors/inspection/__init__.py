@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jurors._files import temp_directory
 from jurors.errors import JurorsError, VotesError
@@ -32,7 +31,6 @@ from jurors.inspection.recognise import (
 from jurors.inspection.result import (
     CountRange,
     Inspection,
-    Overlap,
     Step,
     find_overlap,
     find_votes_file,
@@ -119,10 +117,7 @@ def inspect(source: Any, **reading: Unpack[ReadingOptions]) -> Inspection:
                 fault = "this is one JSON document of an unknown format; write records one {…} per line, or in an array"
             if preview.format == "text":
                 fault = f"this does not look like a table ({fault.split(';')[0]})"
-            columns = {"columns": preview.columns} if preview.columns else {}
-            return Inspection(
-                files=tuple(files), format=preview.format, columns=columns, fault=fault, sample=preview.rows
-            )
+            return _inspect_votes(replace(preview, fault=fault), files, reading)
         if opened.fault is not None and directory is not None:
             return _inspect_folder(directory, reading, opened)
         return _inspect_votes(opened, shown_files, reading)
@@ -186,7 +181,23 @@ def _inspect_votes(opened: OpenedVotes, files: Sequence[str], reading: Mapping[s
     names = [name for part in opened.columns.values() for name in part]
     is_key = opened.layout == "wide" and looks_like_key(votes, names)
     overlap = None if is_key else find_overlap(votes)
-    findings = () if overlap is None else (*opened.findings, *_findings(votes, counts, opened, overlap))
+    weights, votes_by_row = votes.weights, np.bincount(votes.triples()[0], minlength=votes.rows)
+    findings: list[Finding] = []
+    if overlap is not None:  # what looks odd
+        weighted = opened.layout in ("counts", "sketch")
+        findings += [*opened.findings, *find_findings(votes, weighted=weighted), *odd_votes(votes, counts)]
+        if opened.layout in ("wide", "counts"):
+            findings += suspicious_columns(votes)
+        if len(votes.jurors) <= _MOST_COMPARED:  # who may be one judge under several names, as grading would say
+            alarms = possible_repeat_alarms(Sketch.from_votes(votes))
+            findings += [Finding(a.reason, a.message, a.jurors, a.level, a.value) for a in alarms]
+        if empty := int(weights[votes_by_row == 0].sum()):
+            message = f"{empty:,} {'items have' if empty > 1 else 'item has'} no vote"
+            findings.append(Finding("items_without_votes", message))
+        if len(overlap.groups) > 1:
+            sizes = ", ".join(f"{len(group):,}" for group in overlap.groups[:8])
+            message = f"{len(overlap.groups)} groups of jurors (of {sizes}) share no item: grade each separately"
+            findings.append(Finding("separate_groups", message))
     gradable = _without_suspects(votes, findings)
     obstacles = () if is_key else tuple(grading_obstacles(gradable))
     if any(finding.kind == "unlike_columns" for finding in findings):
@@ -199,7 +210,6 @@ def _inspect_votes(opened: OpenedVotes, files: Sequence[str], reading: Mapping[s
             steps = (Step(command, "compare the votes in the same folder with this key"),)
     elif files:
         steps = tuple(next_steps(files, votes, gradable, {**reading, **opened.assumed}, findings, obstacles))
-    weights, votes_by_row = votes.weights, np.bincount(votes.triples()[0], minlength=votes.rows)
     total = int(counts.sum())
     return Inspection(
         files=tuple(files),
@@ -223,26 +233,6 @@ def _inspect_votes(opened: OpenedVotes, files: Sequence[str], reading: Mapping[s
         obstacles=obstacles,
         steps=steps,
     )
-
-
-def _findings(votes: Votes, counts: NDArray[np.int64], opened: OpenedVotes, overlap: Overlap) -> list[Finding]:
-    """What looks odd; `counts` is jurors x labels."""
-    weighted = opened.layout in ("counts", "sketch")
-    findings = [*find_findings(votes, weighted=weighted), *odd_votes(votes, counts)]
-    if opened.layout in ("wide", "counts"):
-        findings += suspicious_columns(votes)
-    if len(votes.jurors) <= _MOST_COMPARED:  # who may be one judge under several names, as grading would say
-        alarms = possible_repeat_alarms(Sketch.from_votes(votes))
-        findings += [Finding(a.reason, a.message, a.jurors, a.level, a.value) for a in alarms]
-    votes_by_row = np.bincount(votes.triples()[0], minlength=votes.rows)
-    if empty := int(votes.weights[votes_by_row == 0].sum()):
-        message = f"{empty:,} {'items have' if empty > 1 else 'item has'} no vote"
-        findings.append(Finding("items_without_votes", message))
-    if len(overlap.groups) > 1:
-        sizes = ", ".join(f"{len(group):,}" for group in overlap.groups[:8])
-        message = f"{len(overlap.groups)} groups of jurors (of {sizes}) share no item: grade each separately"
-        findings.append(Finding("separate_groups", message))
-    return findings
 
 
 def _without_suspects(votes: Votes, findings: Sequence[Finding]) -> Votes:

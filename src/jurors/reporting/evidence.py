@@ -17,8 +17,6 @@ from jurors.reporting.charts.base import MOST_JURORS, shown_jurors
 from jurors.reporting.tables import ReportFindings
 from jurors.uncertainty.gold import intervals_held
 
-_CONFUSIONS = 12  # confusion matrices of one chart
-
 
 @dataclass(frozen=True)
 class ChartSection:
@@ -123,10 +121,9 @@ def _confusion(findings: ReportFindings) -> ChartSection:
     if len(e.labels) < 3:
         raise SketchError("of two labels, the accuracies are the whole confusion matrix")
     chart, confusion = pairs.confusion(e), e.independent.confusion
-    drawn = sorted(e.jurors, key=lambda j: -e.votes.get(j, 0))[:_CONFUSIONS]
     worst = [
         (confusion[j][a][b], j, a, b)
-        for j in drawn
+        for j in pairs.busiest_jurors(e)
         for a in e.labels
         for b in e.labels
         if a != b and confusion[j][a][b] is not None and confusion[j][a][b] == confusion[j][a][b]

@@ -19,7 +19,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib.resources import files
@@ -613,7 +613,11 @@ class RuntimeMaker:
 
                 script = vl_convert.javascript_bundle(_SNIPPET).encode()
             self._runtime = gzip.compress(script, 9, mtime=0), script
-            _store(self._cache, self._runtime[0])
+            if self._cache is not None:
+                with suppress(OSError, VotesError):  # a page does not need this to succeed
+                    self._cache.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                    with atomic_path(self._cache) as draft:
+                        draft.write_bytes(self._runtime[0])
         packed, script = self._runtime
         digest = base64.b64encode(hashlib.sha256(script).digest()).decode()
         return Runtime(base64.b64encode(packed).decode(), f"sha256-{digest}")
@@ -645,15 +649,3 @@ def _read(path: Path | None) -> tuple[bytes, bytes] | None:
     except (OSError, EOFError, ValueError):
         return None
     return (packed, script) if b"vegaEmbed" in script else None
-
-
-def _store(path: Path | None, packed: bytes) -> None:
-    """Store it for the next report; a page does not need this to succeed."""
-    if path is None:
-        return
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with atomic_path(path) as draft:
-            draft.write_bytes(packed)
-    except (OSError, VotesError):
-        return

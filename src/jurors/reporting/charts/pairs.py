@@ -291,17 +291,20 @@ def _heat(
 # -- each juror's confusion matrix --
 
 _PRINTED = 6  # up to so many labels, the numbers stand in the cells
+_MOST_MATRICES = 12
+
+
+def busiest_jurors(evaluation: Evaluation | KeyedEvaluation) -> list[str]:
+    """Select the jurors whose confusion matrices are drawn: those with most votes, in their order."""
+    busiest = sorted(evaluation.jurors, key=lambda j: -evaluation.votes.get(j, 0))[:_MOST_MATRICES]
+    return [j for j in evaluation.jurors if j in set(busiest)]
 
 
 def confusion(
-    evaluation: Evaluation | KeyedEvaluation,
-    *,
-    jurors: Sequence[str] | None = None,
-    most: int = 12,
-    width: float | None = None,
+    evaluation: Evaluation | KeyedEvaluation, *, jurors: Sequence[str] | None = None, width: float | None = None,
     height: float | None = None,
-) -> Chart:
-    """How often each juror gives each label to items of each true label: these jurors, or the `most` with most votes.
+) -> Chart:  # fmt: skip
+    """How often each juror gives each label to items of each true label: these jurors, or the 12 with most votes.
 
     Of an Evaluation, confusions are those of the independent-errors model.
 
@@ -312,8 +315,7 @@ def confusion(
     check_result(evaluation, (Evaluation, KeyedEvaluation), "confusion matrices")
     if isinstance(evaluation, Evaluation) and evaluation.exam:
         raise SketchError("the choices of an exam mean nothing across questions, so there is no confusion between them")
-    busiest = sorted(evaluation.jurors, key=lambda j: -evaluation.votes.get(j, 0))[:most]
-    shown = shown_jurors(evaluation, [j for j in evaluation.jurors if j in set(busiest)] if jurors is None else jurors)
+    shown = shown_jurors(evaluation, busiest_jurors(evaluation) if jurors is None else jurors)
     labels = [str(a) for a in evaluation.labels]
     solution: Any = evaluation.solution if isinstance(evaluation, KeyedEvaluation) else evaluation.independent.solution
     if solution is None:
