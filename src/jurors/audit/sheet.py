@@ -231,18 +231,12 @@ def _from_columns(names: Sequence[str], column: Any) -> list[_Row]:
     filled = [k for k, item in enumerate(items) if item is not None or draw[k] is not None]
     if not filled:
         raise VotesError("the sheet is empty: it has no item")
-    return [
-        _Row(
-            _whole(draw, k, "draw"),
-            _whole(of, k, "of"),
-            items[k],
-            labels[k],
-            _share(chance[k], k),
-            str(sums[k]),
-            None if seeds[k] is None else _whole(seeds, k, SEED),
-        )
-        for k in filled
-    ]
+    rows = []
+    for k in filled:
+        seed = None if seeds[k] is None else _whole(seeds, k, SEED)
+        at, last = _whole(draw, k, "draw"), _whole(of, k, "of")
+        rows.append(_Row(at, last, items[k], labels[k], _share(chance[k], k), str(sums[k]), seed))
+    return rows
 
 
 def _whole(cells: Sequence[Any], k: int, column: str) -> int:

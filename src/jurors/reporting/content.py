@@ -228,9 +228,8 @@ def _shared_errors(e: Evaluation, keyed: KeyedEvaluation | None) -> Markup:
     advice = []
     if small := [group for group in groups if not is_most(group, e)][:_NAMED]:
         listed = Markup("; ").join(names(group) for group in small)
-        advice.append(
-            Markup("By the answer key, these share errors, so count each group as one juror: {}").format(listed)
-        )
+        text = Markup("By the answer key, these share errors, so count each group as one juror: {}")
+        advice.append(text.format(listed))
     large = Markup("By the answer key, {} of {} jurors share errors ({}): add jurors of another kind")
     advice += [large.format(len(group), len(e.jurors), names(group)) for group in groups if is_most(group, e)]
     return Markup(". ").join(advice)

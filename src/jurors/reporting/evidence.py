@@ -140,11 +140,9 @@ def _against_key(findings: ReportFindings) -> ChartSection:
     e, keyed = findings.evaluation, _needs(findings.keyed, "answer key")
     chart = accuracy.against_key(e, keyed)
     covered, known = intervals_held(e, keyed)
-    finding = (
-        f"{covered} of {known} score intervals contain the actual score."
-        if known
-        else "There are no intervals to test."
-    )
+    finding = "There are no intervals to test."
+    if known:
+        finding = f"{covered} of {known} score intervals contain the actual score."
     reading = "Each point compares an estimate made without the key with the actual number; on the diagonal they agree."
     return _exhibit("against-key", reading, finding, chart)
 
@@ -220,12 +218,9 @@ def _partition(findings: ReportFindings) -> ChartSection:
     e = findings.evaluation
     partition = _needs(e.partition, "partition")
     chart = labels.partition(e)
-    wrong = e.wrong_labels
-    finding = (
-        f"Taking the best label of each item, about {wrong:.1%} are wrong."
-        if wrong is not None
-        else "This method does not estimate how many labels are wrong."
-    )
+    finding = "This method does not estimate how many labels are wrong."
+    if e.wrong_labels is not None:
+        finding = f"Taking the best label of each item, about {e.wrong_labels:.1%} are wrong."
     reading = "Each row is a decision tuple (one vote per juror), its items split by estimated true label."
     if labels.is_joined(partition) and len(e.labels) == 2:
         reading = (
@@ -240,12 +235,9 @@ def _partition(findings: ReportFindings) -> ChartSection:
 def _items(findings: ReportFindings) -> ChartSection:
     labelling = _needs(findings.labelling, "item")
     chart = labels.items(labelling)
-    wrong = labelling.wrong_labels
-    finding = (
-        f"About {wrong:.1%} of {len(labelling):,} labels are wrong."
-        if wrong is not None
-        else "These labels are majority votes, without an estimate of their errors."
-    )
+    finding = "These labels are majority votes, without an estimate of their errors."
+    if labelling.wrong_labels is not None:
+        finding = f"About {labelling.wrong_labels:.1%} of {len(labelling):,} labels are wrong."
     reading = "All items by the probability that their best label is wrong. Review those on the left first."
     return _exhibit("items", reading, finding, chart, about=slice(1, None))
 

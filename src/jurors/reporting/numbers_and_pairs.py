@@ -244,6 +244,8 @@ def pairs_page(data: Preferences, level: float, command: Command) -> KindContent
         grades, ranking = pair_grades_by(data, fit, level), ranking_by(data, fit, level, 0)
     title, tables = _card_parts(grades)
     scale = () if "--scale" in command("") else ("--scale", PREFERENCES.scale)
+    check = command("grade", *scale, "--fail-on", "alarm")
+    convert = command("convert", *scale, "-o", "votes.csv")
     rows = tuple(
         Row.of(int(ranking.rank[k]), ranking.objects[k], ranking.strength[k], (ranking.low[k], ranking.high[k]), _TWO,
                more=(f"{ranking.rank_low[k]} – {ranking.rank_high[k]}", f"{ranking.answers[k]:,}"))
@@ -275,14 +277,8 @@ def pairs_page(data: Preferences, level: float, command: Command) -> KindContent
         bars=(objects, jurors),
         actions=(
             ("Rank every object, with its interval", command("rank")),
-            (
-                "Check every new batch: the exit status is 3 if an alarm is raised",
-                command("grade", *scale, "--fail-on", "alarm"),
-            ),
-            (
-                "Convert the answers to votes (first, second or tie), to score them with an answer key",
-                command("convert", *scale, "-o", "votes.csv"),
-            ),
+            ("Check every new batch: the exit status is 3 if an alarm is raised", check),
+            ("Convert the answers to votes (first, second or tie), to score them with an answer key", convert),
         ),
         method=_PAIRS_METHOD,
         remarks=tuple(f"{line[:1].upper()}{line[1:]}." for line in grades.remarks),

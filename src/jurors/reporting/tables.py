@@ -86,8 +86,7 @@ def find_findings(
     if answers is not None:
         if grading.get("gold") is not None:
             raise OptionError("the answers are gold themselves; give gold or answers, not both", code="does_not_apply")
-        votes = auditable_votes(source_votes(source))
-        audited = AuditedVotes.of(votes, as_sheet(answers))
+        audited = AuditedVotes.of(auditable_votes(source_votes(source)), as_sheet(answers))
         grading["gold"] = audited.gold
     evaluation, counted, known = grade_rows(source, **grading)
     keyed = None if key is None else score_counted(counted, key)

@@ -357,17 +357,14 @@ def against_key(
         x=alt.X("x:Q", scale=scale), x2=alt.X2("x2:Q"), y=alt.Y("x:Q", scale=scale), y2=alt.Y2("x2:Q")
     )
     faint = 0.5 if len(rows) <= 60 else 0.15
-    bars = base.mark_rule(strokeWidth=1.5, opacity=faint).encode(
-        y=alt.Y("value_low:Q", title=None), y2=alt.Y2("value_high:Q")
-    )
+    bars = base.mark_rule(strokeWidth=1.5, opacity=faint)
+    bars = bars.encode(y=alt.Y("value_low:Q", title=None), y2=alt.Y2("value_high:Q"))
     points = base.mark_point(filled=True, opacity=0.9, size=60 if len(rows) <= 120 else 30)
     points = points.encode(shape=shape.legend(title=None) if len(statistics) > 1 else shape.legend(None))
     chart = alt.layer(square, line.encode(x=alt.X("actual:Q"), y=alt.Y("value:Q")), bars, points)
     chart = chart.properties(width=width, height=width if height is None else height)
-    errors = np.array([row["value"] - row["actual"] for row in rows])
-    about = [
-        f"{count_noun(keyed.items, 'item')} with a true label; typical error (RMS) {np.sqrt((errors**2).mean()):.1%}"
-    ]
+    typical = np.sqrt(np.mean([(row["value"] - row["actual"]) ** 2 for row in rows]))
+    about = [f"{count_noun(keyed.items, 'item')} with a true label; typical error (RMS) {typical:.1%}"]
     if known := [row for row in rows if row["value_low"] is not None]:
         covered = sum(row["value_low"] <= row["actual"] <= row["value_high"] for row in known)
         about.append(f"{covered:,} of {len(known):,} intervals contain the actual number")
@@ -474,10 +471,8 @@ def reliability(result: NumberGrades | NumberScores, *, width: float = 420, heig
     tall = step * len(rows) if height is None else height
     chart = alt.layer(*layers, data=data(rows)).properties(width=width, height=tall)
     # in short lines, since a browser may write them wider than they were measured
-    about = [
-        f"{count_noun(len(grades.jurors), 'juror')}, {count_noun(grades.items, 'item')}; "
-        f"{grades.level * 100:g}% intervals",
-    ]
+    about = [f"{count_noun(len(grades.jurors), 'juror')}, {count_noun(grades.items, 'item')}"]
+    about[0] += f"; {grades.level * 100:g}% intervals"
     if unknown := int(np.isnan(grades.reliability).sum()):
         about.append(f"{count_noun(unknown, 'juror')} without a grade")
     about += ["Crosses: actual, by the answer key"] * (actual is not None)

@@ -13,9 +13,10 @@ import html
 import io
 import json
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import product
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -322,13 +323,18 @@ def _page(chart: Chart, theme: Theme) -> str:
 # -- names beside their points, without overlap: greedy, in pixels; a name without room is only in the tooltip --
 
 Point: TypeAlias = tuple[float, float]
-Box: TypeAlias = tuple[float, float, float, float]
 
 _LETTER, _LINE, _DOT = 6.4, 13.0, 5.0  # pixels: width of a letter, height of a line, radius of a point
 NAME_WIDTH = 120.0  # a longer name is cut with an ellipsis
 _NEAR, _FAR = 9.0, 24.0
 _FEW = 16  # up to so many points, names may stand farther away, with a line to them
 _CROWD = 60  # beyond so many points, ten names are enough
+_SIDE = 1 / 1.5
+# Where a name may stand (right and down, in reaches): off the interval's cross first, then on it.
+_SPOTS = (
+    (_SIDE, -1.0, "left"), (-_SIDE, -1.0, "right"), (_SIDE, 1.0, "left"), (-_SIDE, 1.0, "right"),
+    (0.0, -1.0, "center"), (0.0, 1.0, "center"), (1.0, 0.0, "left"), (-1.0, 0.0, "right"),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -359,10 +365,14 @@ def place_names(
     """
     taken = [(x - _DOT, y - _DOT, x + _DOT, y + _DOT) for x, y in (*points, *others)]
     placed: list[Placed] = []
+    reaches = (_NEAR, _FAR) if len(points) <= _FEW else (_NEAR,)
     for k in range(len(points)) if order is None else order:
         letters = sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in names[k])
         width = min(_LETTER * letters, NAME_WIDTH)
-        for at, align, box, is_far in _candidate_boxes(points[k], width, far=len(points) <= _FEW):
+        for reach, (right, down, align) in product(reaches, _SPOTS):
+            x, y = points[k][0] + right * reach, points[k][1] + down * (reach + (4 if align == "center" else 0))
+            left = x if align == "left" else x - width if align == "right" else x - width / 2
+            box = (left, y - _LINE / 2, left + width, y + _LINE / 2)
             inside = box[0] >= 0 and box[1] >= 0 and box[2] <= size[0] + 40 and box[3] <= size[1]
             overlaps = (
                 box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]
@@ -371,24 +381,11 @@ def place_names(
             )
             if inside and not any(overlaps):
                 taken.append(box)
-                placed.append(Placed(k, at, align, is_far))
+                placed.append(Placed(k, (x, y), align, reach == _FAR))
                 break
         if len(placed) == (24 if len(points) <= _CROWD else 10):
             break
     return placed
-
-
-def _candidate_boxes(point: Point, width: float, *, far: bool) -> Iterator[tuple[Point, str, Box, bool]]:
-    """List where a name may stand: off the interval's cross first, then on it, then farther away."""
-    x, y = point
-    for reach in (_NEAR, _FAR) if far else (_NEAR,):
-        side = reach / 1.5
-        spots = [(x + side, y - reach, "left"), (x - side, y - reach, "right"), (x + side, y + reach, "left"),
-                 (x - side, y + reach, "right"), (x, y - reach - 4, "center"), (x, y + reach + 4, "center"),
-                 (x + reach, y, "left"), (x - reach, y, "right")]  # fmt: skip
-        for to_x, to_y, align in spots:
-            left = to_x if align == "left" else to_x - width if align == "right" else to_x - width / 2
-            yield (to_x, to_y), align, (left, to_y - _LINE / 2, left + width, to_y + _LINE / 2), reach == _FAR
 
 
 def cut_middle(name: str, most: int = 18) -> str:

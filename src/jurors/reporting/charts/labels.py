@@ -539,11 +539,9 @@ def plan(planned: Any) -> Chart:
     target = alt.Chart(alt.Data(values=[{"width": planned.width}]))
     target = target.mark_rule(color=GREY, strokeWidth=1.5, strokeDash=[6, 4])
     target = target.encode(y=alt.Y("width:Q"), tooltip=[tip("width:Q", "asked for: ±", ".2%")])
-    needed = ", ".join(
-        f"{row.jurors} jurors: {'never' if row.items is None else f'{row.items:,}'}" for row in planned.rows
-    )
+    needed = [f"{row.jurors} jurors: {'never' if row.items is None else f'{row.items:,}'}" for row in planned.rows]
     subtitle = [
-        f"items for ±{planned.width:g} (dashed) – {needed}",
+        f"items for ±{planned.width:g} (dashed) – {', '.join(needed)}",
         "for independent errors; more items do not remove the bias of correlated errors",
     ]
     return finish((lines + target).properties(width=460, height=300), "How many items a jury needs", subtitle)
