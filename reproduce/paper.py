@@ -11,6 +11,8 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+import altair as alt
+
 import jurors
 from jurors.evaluate.trio import trio_invariants
 from jurors.jury.compare import score_labels
@@ -122,7 +124,7 @@ def exact_evaluation() -> Section:
             ),
             Table(("of Table 1", "exactly", "beside the paper"), rows),
             Figure(
-                "table1-solutions", graded.plot("solutions"), "Both solutions; the likelier has the greater accuracies."
+                "table1-solutions", draw_solutions(graded), "Both solutions; the likelier has the greater accuracies."
             ),
             Figure(
                 "table1-bounds",
@@ -134,6 +136,29 @@ def exact_evaluation() -> Section:
                 f"put into counts and solved again: a prevalence of {again.prevalence['A']}, accuracies {accuracies}."
             ),
         ),
+    )
+
+
+def draw_solutions(graded: jurors.Evaluation) -> Any:
+    """Both evaluations of a trio: each is the other's reflection at the dashed line, on which guessing lies.
+
+    An accuracy pair (a, b) becomes (1 - b, 1 - a), a prevalence p becomes 1 - p.
+    """
+    first, second = graded.labels
+    rows = [
+        {"juror": juror, "solution": name, "x": accuracy[first], "y": accuracy[second]}
+        for name, solution in zip(("likelier", "mirror"), graded.independent.solutions, strict=True)
+        for juror, accuracy in solution.to_float().accuracy.items()
+    ]
+    points = alt.Chart(alt.Data(values=rows)).encode(
+        x=alt.X("x:Q", title=f"accuracy on {first}", scale=alt.Scale(domain=[0, 1])),
+        y=alt.Y("y:Q", title=f"accuracy on {second}", scale=alt.Scale(domain=[0, 1])),
+        color=alt.Color("solution:N", title=None),
+    )
+    guessing = alt.Chart(alt.Data(values=[{"x": 0, "y": 1}, {"x": 1, "y": 0}]))
+    line = guessing.mark_line(strokeDash=[5, 4], color="grey").encode(x="x:Q", y="y:Q")
+    return (line + points.mark_point(filled=True, size=80) + points.mark_text(dx=12).encode(text="juror:N")).properties(
+        width=420, height=420, title="The two solutions that explain the votes"
     )
 
 

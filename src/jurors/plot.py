@@ -17,23 +17,43 @@ from __future__ import annotations
 from typing import Any
 
 from jurors.errors import OptionError
-from jurors.reporting import charts
-from jurors.reporting.charts import *  # noqa: F403 - every chart is public here
+from jurors.reporting.charts.accuracy import accuracy, against_key, history, reliability, systems
+from jurors.reporting.charts.base import FORMATS, THEMES, render, themed
+from jurors.reporting.charts.labels import bounds, items, partition, plan, prevalence
+from jurors.reporting.charts.pairs import agreement, confusion, dependence
 
-__all__ = ["KINDS", "draw"]
-__all__ += charts.__all__
+__all__ = [
+    "FORMATS",
+    "KINDS",
+    "THEMES",
+    "accuracy",
+    "against_key",
+    "agreement",
+    "bounds",
+    "confusion",
+    "dependence",
+    "draw",
+    "history",
+    "items",
+    "partition",
+    "plan",
+    "prevalence",
+    "reliability",
+    "render",
+    "systems",
+    "themed",
+]
 
 #: Every kind of chart, by name.
 KINDS = {
     chart.__name__: chart
     for chart in (
-        charts.accuracy, charts.prevalence, charts.partition, charts.agreement, charts.dependence, charts.solutions,
-        charts.bounds, charts.information, charts.against_key, charts.confusion, charts.items, charts.reliability,
-        charts.systems,
+        accuracy, prevalence, partition, agreement, dependence, bounds, against_key, confusion,
+        items, reliability, systems,
     )
 }  # fmt: skip
 
-_DEFAULT_KINDS = {"Labelling": "items", "Comparison": "prevalence", "Bounds": "bounds", "Dependence": "dependence",
+_DEFAULT_KINDS = {"Labelling": "items", "Comparison": "prevalence", "Dependence": "dependence",
           "AgreementStatistics": "agreement", "NumberGrades": "reliability", "NumberScores": "reliability",
           "SystemComparison": "systems"}  # fmt: skip
 

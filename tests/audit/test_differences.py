@@ -79,12 +79,6 @@ def test_two_people_who_agree_change_nothing_and_who_do_not_widen() -> None:
     assert "Two people labelled 80" in audit.to_text()
 
 
-def test_two_people_must_have_labelled_the_same_draw() -> None:
-    other = plan(VOTES, 80, seed=1)
-    with pytest.raises(VotesError, match="different draws"):
-        result(VOTES, ANSWERS, second=replace(other, labels=("yes",) * 80))
-
-
 def test_what_cannot_be_compared_is_reported_in_a_line(tmp_path: Path) -> None:
     many = Votes.from_matrix(np.tile(CODES, (1, 5)), items=VOTES.item_names(), labels=("no", "yes"))
     sheet = replace(plan(many, 3, seed=0), labels=("yes",) * 3)
@@ -92,6 +86,8 @@ def test_what_cannot_be_compared_is_reported_in_a_line(tmp_path: Path) -> None:
         compare(many, sheet)
     with pytest.raises(VotesError, match="belong to no group"):
         systems(VOTES, [None] * 160, ANSWERS)
+    with pytest.raises(VotesError, match="the two people labelled different draws"):
+        result(VOTES, ANSWERS, second=replace(plan(VOTES, 80, seed=1), labels=("yes",) * 80))
     votes = tmp_path / "votes.csv"
     votes.write_text("item,ann,bob,cy\n1,a,b,a\n2,b,b,b\n3,a,a,b\n")
     run = CliRunner().invoke(main, ["compare", str(votes), "--between", "ann,bob"])

@@ -99,7 +99,7 @@ def test_label_studios_real_and_minimal_exports_are_read_back(tmp_path: Path) ->
         assert (again.items, again.chance, again.labels) == (sheet.items, sheet.chance, ("no",) * 6)
 
 
-def test_an_export_of_labelled_tasks_alone_goes_beside_the_sheet(tmp_path: Path) -> None:
+def test_an_export_of_labelled_tasks_alone_goes_beside_the_sheet_and_two_labels_are_reported(tmp_path: Path) -> None:
     sheet = _sheet()
     (tmp_path / "export.json").write_text(json.dumps(_export(label_studio_tasks(sheet), {1: ["no"], 4: ["yes"]})))
     with pytest.raises(VotesError, match=r"export.json: the row of draw 1 is gone.*the sheet as it was planned beside"):
@@ -107,10 +107,7 @@ def test_an_export_of_labelled_tasks_alone_goes_beside_the_sheet(tmp_path: Path)
     (tmp_path / "sheet.csv").write_text(sheet.to_csv())
     both = read_sheet([str(tmp_path / "sheet.csv"), str(tmp_path / "export.json")])
     assert both.labels == (None, "no", None, None, "yes", None)
-
-
-def test_two_people_who_differ_in_label_studio_are_reported(tmp_path: Path) -> None:
-    (tmp_path / "export.json").write_text(json.dumps(_export(label_studio_tasks(_sheet()), {0: ["no", "yes"]})))
+    (tmp_path / "export.json").write_text(json.dumps(_export(label_studio_tasks(sheet), {0: ["no", "yes"]})))
     with pytest.raises(VotesError, match=r"task 70 has two labels, 'no' and 'yes'; decide for one"):
         read_sheet(str(tmp_path / "export.json"))
 

@@ -44,7 +44,7 @@ def test_items_that_the_seed_does_not_draw_are_refused_and_a_sheet_without_a_see
     assert sheet.seed[-1] == 400_000
     rows = replay_draws(sheet, VOTES, SequentialDraw(design))
     assert check_seeds(sheet, design, rows)
-    assert not check_seeds(replace(sheet, seed=()), design, rows)
+    assert not check_seeds(replace(sheet, seed=(None,) * len(sheet)), design, rows)
     with pytest.raises(VotesError, match="the seed 5 draws other items"):
         check_seeds(replace(sheet, seed=(5,) * 17), design, rows)
     chosen = plan(VOTES, 12, seed=4)
@@ -132,12 +132,9 @@ def test_what_is_wrong_with_a_sheet_is_reported_in_a_line(changed: dict[str, obj
         plan(VOTES, 1, after=_rows(**changed), seed=0)
 
 
-def test_a_table_with_other_columns_is_no_sheet() -> None:
+def test_counts_nothing_and_a_table_with_other_columns_are_refused() -> None:
     with pytest.raises(VotesError, match=r"needs the columns draw, of, item.*has no 'draw'"):
         as_sheet(pd.DataFrame({"item": [1], "label": [2]}))
-
-
-def test_counts_and_nothing_are_refused() -> None:
     with pytest.raises(OptionError, match="n must be at least 1"):
         plan(VOTES, 0, seed=0)
     with pytest.raises(VotesError, match="counts of decision tuples"):

@@ -19,8 +19,8 @@ from jurors.evaluate.card import percent, percent_range
 from jurors.jury.compare import score_labels
 from jurors.reporting.content import actions, ranking, verdict
 from jurors.reporting.page import command_writer, report_html
-from jurors.reporting.tables import find_findings, label_advice
-from jurors.uncertainty.alarms import Labels, check_with_key
+from jurors.reporting.tables import find_findings
+from jurors.uncertainty.alarms import check_with_key
 from jurors.votes.key import as_key
 
 
@@ -68,18 +68,6 @@ def test_with_a_key_the_jurors_stand_in_the_order_of_their_actual_scores() -> No
     result, keyed = _graded(*_sharing())
     actual = [row.actual for row in ranking(result, keyed) if row.actual is not None]
     assert actual == sorted(actual, reverse=True)
-
-
-@pytest.mark.parametrize(
-    ("labels", "advice"),
-    [
-        (Labels(1_000, wrong=65, expected=30.0, majority=40.0, z=-4.0), "Use majority vote, not"),
-        (Labels(1_000, wrong=40, expected=39.0, majority=65.0, z=4.0), "Use the best labels"),
-        (Labels(1_000, wrong=40, expected=39.0, majority=41.0, z=0.3), "no difference beyond chance"),
-    ],
-)
-def test_the_labels_that_the_key_finds_better_are_advised(labels: Labels, advice: str) -> None:
-    assert advice in str(label_advice(labels))
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ from jurors.evaluate.evaluation import KeyedEvaluation
 from jurors.jury.compare import score_labels
 from jurors.monitor.monitor import History
 from jurors.reporting.charts.accuracy import OUTSIDE, WORSE
-from jurors.reporting.charts.base import PALETTE, THEMES, config, place_names, shorten_name
+from jurors.reporting.charts.base import PALETTE, THEMES, config, place_names
 
 pytestmark = pytest.mark.slow  # every chart is checked against the whole of Vega-Lite's schema
 
@@ -96,7 +96,7 @@ def test_the_plane_holds_the_very_numbers_of_the_evaluation_and_of_the_key() -> 
     assert rows_of(plot.accuracy(result, swapped)) == drawn
 
 
-def test_an_estimate_outside_the_square_is_shown_outside_and_named_so() -> None:
+def test_an_estimate_outside_the_square_or_below_the_line_of_chance_is_shown_there_and_named_so() -> None:
     result = jurors.grade(jurors.Sketch.from_counts(GRADERS, jurors=("i", "j", "k")), errors="independent")
     assert max(max(row.values()) for row in result.accuracy.values()) > 1
     chart = plot.accuracy(result)
@@ -104,9 +104,6 @@ def test_an_estimate_outside_the_square_is_shown_outside_and_named_so() -> None:
     assert [row["juror"] for row in outside] == ["j"]
     assert max(domain[1] for domain in domains(chart)) > max(outside[0]["x"], outside[0]["y"]) > 1
     assert all(domain[1] < 1.05 for domain in domains(plot.accuracy(trio())))
-
-
-def test_a_juror_below_the_line_of_chance_is_named_worse_than_chance() -> None:
     sketch = simulate([0.4, 0.6], two_label_tables([(0.8, 0.8)] * 4 + [(0.2, 0.3)]), 1000, seed=2)[0]
     kinds = {row["juror"]: row["kind"] for row in rows_of(plot.accuracy(jurors.grade(sketch))) if "score" in row}
     assert [j for j, kind in kinds.items() if kind == WORSE] == ["juror 4"]
@@ -138,17 +135,20 @@ def test_tuples_that_hardly_occur_twice_are_joined_by_vote_share_and_no_item_is_
     assert sum(row["items"] for row in rows) == pytest.approx(2 * 500)  # as estimated, and by majority
 
 
-def test_dependence_is_drawn_from_the_kappas_of_the_evaluation(panel: Graded) -> None:
-    result = panel[0]
-    rows = rows_of(plot.dependence(result))
-    names = {row["at"]: row["name"] for row in rows if "name" in row}
-    kappas = {frozenset(pair.jurors): pair.kappa for pair in result.dependence}
-    drawn = {
+def pairs_of(chart: Any) -> tuple[list[str], dict[frozenset[str], float]]:
+    """The jurors of a heat map in their order, and the numbers of their pairs."""
+    names = {row["at"]: row["name"] for row in rows_of(chart) if "name" in row}
+    return [names[at] for at in sorted(names)], {
         frozenset((names[row["at"]], names[row["at"] + step])): value
-        for row in rows
+        for row in rows_of(chart)
         for step, value in enumerate(row.get("value", ()), start=1)
     }
-    assert drawn == pytest.approx(kappas)
+
+
+def test_dependence_is_drawn_from_the_kappas_of_the_evaluation(panel: Graded) -> None:
+    result = panel[0]
+    _, drawn = pairs_of(plot.dependence(result))
+    assert drawn == pytest.approx({frozenset(pair.jurors): pair.kappa for pair in result.dependence})
     assert max(drawn, key=drawn.__getitem__) == {"juror 0", "juror 1"}
     assert f"worth about {result.effective_jurors:.1f}" in plot.dependence(result).to_dict()["title"]["subtitle"][0]
 
@@ -163,41 +163,13 @@ def test_agreement_is_drawn_from_the_numbers_found() -> None:
     assert [row["value"] for row in rows_of(chart) if "value" in row] == [[0.5, 0.0], [None]]
 
 
-def test_the_two_solutions_mirror_each_other_at_the_coins_line() -> None:
-    rows = [row for row in rows_of(plot.solutions(trio())) if "prevalence" in row]
-    chosen, mirror = rows[:3], rows[3:]
-    for a, b in zip(chosen, mirror, strict=True):
-        assert (a["juror"], a["x"], a["y"]) == (b["juror"], pytest.approx(1 - b["y"]), pytest.approx(1 - b["x"]))
-        assert a["prevalence"] == pytest.approx(1 - b["prevalence"])
-
-
-def test_bounds_widen_along_the_curve_that_was_computed_and_one_set_is_drawn_as_intervals() -> None:
+def test_bounds_widen_along_the_curve_that_was_computed() -> None:
     sketch = jurors.Sketch.from_counts(TABLE1, jurors=("i", "j", "k"))
     curve = jurors.theory.correlation_curve(sketch, [0, 0.001, 0.002])
     rows = [row for row in rows_of(plot.bounds(curve)) if row.get("panel") == "prevalence"]
     shown = (curve["statistic"] == "prevalence") & (curve["label"] == "A")
     for end in ("low", "high"):
         assert [row[end] for row in rows] == curve[end][shown].tolist()
-    found = jurors.bounds(sketch, correlation=0.001)
-    drawn = {(row["of"], row["label"]): (row["low"], row["high"]) for row in rows_of(plot.bounds(found))}
-    assert found.prevalence is not None
-    assert found.accuracy is not None
-    assert (drawn["prevalence", "A"], drawn["k", "B"]) == (found.prevalence["A"], found.accuracy["k"]["B"])
-
-
-def test_the_lost_information_grows_towards_coins_and_meets_this_test(panel: Graded) -> None:
-    result = trio()
-    rows = [row for row in rows_of(plot.information(result)) if "error" in row]
-    (here,) = [row for row in rows if row.get("text") == "this test"]
-    assert result.independent.standard_error is not None
-    assert here["error"] == result.independent.standard_error["prevalence"]["A"]
-    grid = [row for row in rows if "y2" in row]
-    line = next(row for row in grid if row["y"] <= here["y"] < row["y2"])
-    assert line["error"][int(here["x"] * len(line["error"]))] == pytest.approx(here["error"], rel=0.2)
-    assert grid[3]["error"][10] > 10 * grid[-1]["error"][10]
-    found = {row["juror"]: row["error"] for row in rows_of(plot.information(panel[0])) if "votes" in row}
-    assert panel[0].independent.standard_error is not None
-    assert found == dict(panel[0].independent.standard_error["score"])
 
 
 def test_estimates_stand_over_the_actual_numbers(panel: Graded) -> None:
@@ -214,13 +186,18 @@ def test_estimates_stand_over_the_actual_numbers(panel: Graded) -> None:
     assert chart.to_dict()["title"]["subtitle"][1] == f"{held} of {len(rows)} intervals contain the actual number"
 
 
-def test_confusion_matrices_of_the_jurors_asked_for(labels5: jurors.Evaluation) -> None:
+def test_confusion_matrices_of_the_jurors_asked_for_or_with_the_most_votes(labels5: jurors.Evaluation) -> None:
     rows = rows_of(plot.confusion(labels5, jurors=["juror 2", "juror 0"]))
     assert len(rows) == 2 * 5 * 5
     for row in rows:
         assert row["share"] == labels5.independent.confusion[row["juror"]][row["true"]][row["said"]]
     with pytest.raises(JurorsError, match=r"no juror 'juror x'.*Did you mean"):
         plot.confusion(labels5, jurors=["juror x"])
+    _, codes, _ = simulate([1 / 3] * 3, np.array([np.full((3, 3), 0.1) + np.eye(3) * 0.7] * 15), 400, seed=5)
+    codes[200:, :3] = -1  # the first three vote half as often
+    votes = jurors.Votes.from_matrix(codes, jurors=[f"juror {k}" for k in range(15)], labels=("a", "b", "c"))
+    shown = {row["juror"] for row in rows_of(plot.confusion(jurors.grade(votes)))}
+    assert shown == {f"juror {k}" for k in range(3, 15)}
 
 
 def test_many_labels_make_dots_and_intervals_or_a_heat_map(labels5: jurors.Evaluation) -> None:
@@ -311,15 +288,6 @@ def test_of_150_jurors_20_are_drawn() -> None:
     assert named == ["juror 7"]
 
 
-def test_confusion_matrices_are_those_of_the_jurors_with_the_most_votes() -> None:
-    confusion = np.array([np.full((3, 3), 0.1) + np.eye(3) * 0.7] * 15)
-    _, codes, _ = simulate([1 / 3] * 3, confusion, 400, seed=5)
-    codes[200:, :3] = -1  # the first three vote half as often
-    votes = jurors.Votes.from_matrix(codes, jurors=[f"juror {k}" for k in range(15)], labels=("a", "b", "c"))
-    shown = {row["juror"] for row in rows_of(plot.confusion(jurors.grade(votes)))}
-    assert shown == {f"juror {k}" for k in range(3, 15)}
-
-
 def test_no_name_is_written_over_another() -> None:
     points = [(100.0 + 3 * k, 100.0 + 2 * k) for k in range(12)]
     placed = place_names([f"juror number {k}" for k in range(12)], points, (400, 400))
@@ -334,14 +302,11 @@ def test_no_name_is_written_over_another() -> None:
 def test_what_cannot_be_drawn_is_said_in_one_line(panel: Graded, labels5: jurors.Evaluation) -> None:
     sketch, unsure = panel[0].sketch, jurors.label(panel[0].sketch, method="majority", errors="independent")
     cases: list[tuple[Callable[[], Any], str]] = [
-        (lambda: plot.solutions(panel[0]), "those of three jurors and two labels; this panel has 6 jurors and 2"),
         (lambda: plot.accuracy(replace(trio(COMPLEX), calibration=None)), "no real solution explains these votes"),
-        (lambda: plot.solutions(trio(COMPLEX)), "both solutions of these votes are complex"),
         (lambda: plot.dependence(replace(trio(), calibration=None)), "how far errors are correlated is not known"),
         (lambda: plot.draw(trio(), "items"), "made from Labelling, got Evaluation"),
         (lambda: plot.items(jurors.label(sketch), review=0), "review= is one item or more"),
         (lambda: plot.items(unsure), "have no probabilities"),
-        (lambda: plot.information(jurors.grade(sketch, method="majority")), "has no standard errors"),
         (lambda: plot.bounds({"a": 1}), "the columns of theory.correlation_curve"),
         (lambda: plot.draw(trio(), "pie"), "no chart 'pie'"),
         (lambda: plot.history(History("1000", by_time=False, windows=())), "no window has grades yet"),
@@ -358,7 +323,7 @@ def test_results_draw_themselves(panel: Graded) -> None:
     assert result.sketch is not None
     results = (
         result, keyed, jurors.label(result.sketch), jurors.compare(result.sketch, methods=["majority"]),
-        jurors.bounds(result.sketch), jurors.agreement(result.sketch), jurors.theory.dependence_with_key(keyed),
+        jurors.agreement(result.sketch), jurors.theory.dependence_with_key(keyed),
     )  # fmt: skip
     assert len({one.plot().to_dict()["title"]["text"] for one in results}) == len(results) - 1
     assert result.plot("against_key", keyed, width=200).to_dict()["width"] == 200
@@ -396,38 +361,23 @@ def test_what_stands_below_the_accuracies_is_no_wider_than_their_plane() -> None
 JURORS = ("ann", 'b\\o"b', "cy", "dee\x1b[31m")
 
 
-@pytest.fixture(scope="module")
-def history() -> History:
+def test_every_window_is_a_point_with_its_interval_and_an_alarm_a_line_in_the_panels_of_those_it_names() -> None:
     dice = random.Random(5)
     monitor = jurors.Monitor(window=150)
     for item in range(450):
         truth = dice.choice("yn")
         for juror in JURORS:
             monitor.learn_one(item, juror, truth if dice.random() < 0.8 else dice.choice("yn"))
-    return monitor.history()
-
-
-def kind_rows(chart: Any, kind: str) -> list[dict[str, Any]]:
-    (rows,) = chart.to_dict()["datasets"].values()
-    return [row for row in rows if row["kind"] == kind]
-
-
-def test_every_window_and_juror_is_a_point_with_its_interval(history: History) -> None:
-    rows = kind_rows(jurors.plot.history(history), "score")
+    history = monitor.history()
+    alarm = {"since": 150, "since_time": None, "jurors": ["cy", "gone"], "message": "cy agrees less"}
+    chart = jurors.plot.history(history, [alarm])
+    rows, first = [row for row in rows_of(chart) if row["kind"] == "score"], history.windows[0]
     assert len(rows) == len(history.windows) * len(JURORS)
-    first = history.windows[0]
     assert rows[0]["score"] == first.score["ann"]
     assert (rows[0]["low"], rows[0]["high"]) == first.interval["score"]["ann"]
-
-
-def test_an_alarm_is_a_line_in_the_panels_of_those_it_names(history: History) -> None:
-    alarm = {"since": 150, "since_time": None, "jurors": ["cy", "gone"], "message": "cy agrees less"}
-    marks = kind_rows(jurors.plot.history(history, [alarm]), "alarm")
+    marks = [row for row in rows_of(chart) if row["kind"] == "alarm"]
     assert [(mark["juror"], mark["at"], mark["message"]) for mark in marks] == [("cy", 150, "cy agrees less")]
-
-
-def test_it_is_drawn_whatever_the_names_are(history: History) -> None:
-    assert jurors.plot.render(jurors.plot.history(history), "svg").startswith(b"<svg")
+    assert jurors.plot.render(chart, "svg").startswith(b"<svg")
 
 
 # -- names are data: nothing of them is ever code of an expression, and every chart is drawn ----------------
@@ -457,13 +407,10 @@ def hostile_charts(labels: list[str]) -> Iterator[tuple[str, Any]]:
     yield "prevalence", draw(jurors.compare(votes, key), "prevalence")
     yield "agreement", draw(jurors.agreement(votes), "agreement")
     yield "items", draw(jurors.label(votes), "items")
-    yield "bounds", draw(jurors.bounds(votes), "bounds")
-    for kind in ("partition", "information", "confusion", *["dependence"] * (len(labels) == 2)):
+    for kind in ("partition", "confusion", *["dependence"] * (len(labels) == 2)):
         yield kind, draw(graded, kind)
     if len(labels) == 2:
         yield "curve", draw(jurors.theory.correlation_curve(Sketch.from_votes(votes)), "bounds")
-        three = votes.take(HOSTILE[:3])
-        yield "solutions", draw(jurors.grade(three), "solutions")
 
 
 def code(node: Any, key: str = "") -> Iterator[str]:
@@ -494,9 +441,3 @@ def test_names_are_never_code_and_every_chart_is_drawn(labels: list[str]) -> Non
         vega = vl_convert.vegalite_to_vega(chart.to_dict())
         assert [expression for expression in code(vega) if MARK in expression] == [], kind
         ElementTree.fromstring(plot.render(chart, "svg"))
-
-
-@pytest.mark.parametrize("label", ["yes\\", 'a"+now()+"', "\\", '"', "\x1b[2J", "a\nb"])
-def test_a_title_cannot_end_a_text(label: str) -> None:
-    assert shorten_name(label).isprintable()
-    assert not set(shorten_name(label)) & set('\\"')

@@ -44,7 +44,7 @@ def inside(page: str) -> Any:
     return json.loads(re.findall(r'<script type="application/json" id="grade">(.*?)</script>', page)[0])
 
 
-def test_the_page_of_numbers_says_what_grade_and_label_say() -> None:
+def test_the_page_of_numbers_says_what_grade_and_label_say_runs_nothing_and_asks_for_nothing() -> None:
     frame = scores()
     page = report_html(frame, title="Scores")
     assert "Report card of numbers" in page
@@ -54,6 +54,8 @@ def test_the_page_of_numbers_says_what_grade_and_label_say() -> None:
     for said in ("Read as numbers", "--scale nominal", "Values of the items", "calibrated"):
         assert said in page
     assert "<b>cy</b>" not in page  # names are text
+    assert "script-src &#39;none&#39;" in page
+    assert set(re.findall(r'(?:src|href)="([^"]*)"', page)) == {"#main"}
 
 
 def test_the_page_of_preferences_says_what_grade_and_rank_say(tmp_path: Path) -> None:
@@ -65,12 +67,6 @@ def test_the_page_of_preferences_says_what_grade_and_rank_say(tmp_path: Path) ->
     assert "No: do not trust these grades." in page  # eve answers by position
     assert "follows the position" in page
     assert report_html(pandas.read_csv(tmp_path / "pairs.csv"), title="x").count("Report card of preferences") == 1
-
-
-def test_the_pages_run_nothing_and_ask_for_nothing() -> None:
-    page = report_html(scores())
-    assert "script-src &#39;none&#39;" in page
-    assert set(re.findall(r'(?:src|href)="([^"]*)"', page)) == {"#main"}
 
 
 @pytest.mark.parametrize("options", [{"method": "latent"}, {"key": {"q1": 3}}, {"gold": {"q1": 3}}], ids=str)

@@ -15,8 +15,7 @@ import jurors
 from jurors.evaluate.alarms import Alarm
 from jurors.jury.compare import score_labels
 from jurors.reporting.content import actions, correlated_groups, first_and_last, people, ranking, shown_alarms
-from jurors.reporting.page import _title, command_writer
-from jurors.reporting.tables import name, names
+from jurors.reporting.page import command_writer
 from jurors.uncertainty.alarms import clearly_weak
 
 COMMAND = command_writer("v.csv", {})
@@ -99,35 +98,18 @@ def test_a_remark_is_made_once_and_alarms_of_a_kind_are_shown_together() -> None
         assert len(set(row.remarks)) == len(row.remarks)
     twins = [alarm for alarm in result.alarms if alarm.reason == "twin_jurors"]
     assert len(twins) > 1
-    shown = [raised for raised in shown_alarms(result.alarms) if raised.first.reason == "twin_jurors"]
-    assert [(one.first, *one.more) for one in shown] == [tuple(twins)]  # together, and none is lost
+    shown = [group for group in shown_alarms(result.alarms) if group[0].reason == "twin_jurors"]
+    assert shown == [twins]  # together, and none is lost
     assert sum("Leave out one of" in _plain(one.text) for one in actions(result, None, COMMAND)) == 1
-
-
-def test_a_title_tells_files_of_one_name_apart_but_not_whose_home_they_are_in() -> None:
-    assert _title("data/birds/votes.csv.gz") == "birds/votes.csv.gz"
-    assert _title("votes.csv") == "votes.csv"
-    assert _title("../votes.csv") == "votes.csv"
-    assert _title(Path.home() / "votes.csv") == "votes.csv"
-    assert _title("-") is None
 
 
 # -- advice, and how jurors are named --
 
 
-def test_names_are_escaped_counted_and_cut() -> None:
-    assert name("<b>") == "<bdi>&lt;b&gt;</bdi>"
-    quotes = "&#34;"
-    parts = f"<span>{quotes * 11}</span><span>{quotes * 9}</span>"
-    assert name('"' * 20) == f'<bdi class="name" title="{quotes * 20}">{parts}</bdi>'
-    assert _plain(names(["a", "b"])) == "a and b"
-    assert _plain(names(list("abcdefg"), most=3)) == "a, b, c and 4 more"
-
-
 def test_a_review_is_proposed_with_what_it_is_expected_to_mend() -> None:
     votes = jurors.Votes.from_matrix(panels.simulate(2_000, 5, seed=1).votes)
     result, labelled = jurors.grade(votes), jurors.label(votes)
-    steps = actions(result, labelled, COMMAND, has_key=True)
+    steps = actions(result, labelled, COMMAND)
     corrected = float(np.sum(1 - labelled.probability[labelled.review(40)]))
     text = next(step.text for step in steps if step.command and "--review" in step.command)
     assert f"about {corrected:,.0f} of them are wrong" in text

@@ -233,12 +233,8 @@ def _sums(statistic: Statistic, cells: Cells, focus: Floats) -> dict[str, Any]:
     posteriors, mix, sizes = cells.predictors.posteriors, cells.predictors.weights, cells.sizes
     if not statistic.member.all():  # of hundreds of jurors, each votes on few items
         members = np.flatnonzero(statistic.member)
-        statistic, focus, sizes, posteriors = (
-            statistic.at(members),
-            focus[members],
-            sizes[members],
-            posteriors[:, members],
-        )
+        statistic, focus, sizes = statistic.at(members), focus[members], sizes[members]
+        posteriors = posteriors[:, members]
     values, sizes = statistic.values(posteriors.shape[2]), sizes.astype(np.float64)
     control = np.einsum("kgl,gl->kg", posteriors, values)
     numerator = np.ones(len(sizes), dtype=bool) if statistic.numerator is None else statistic.numerator
@@ -326,11 +322,9 @@ class Steps:
     size_numerator: Floats  #: statistics: items of the numerator
 
     def at(self, t: int, statistics: Integers) -> Steps:
-        """One draw, and some of the statistics."""
+        """One draw, and some of the statistics: arrays without the axis of draws."""
         parts = vars(self).items()
-        return Steps(
-            **{name: (part if part.ndim == 1 else part[..., t : t + 1, :])[..., statistics] for name, part in parts}
-        )
+        return Steps(**{name: (part if part.ndim == 1 else part[..., t, :])[..., statistics] for name, part in parts})
 
 
 def trace(sums: StatisticTotals, draw: SequentialDraw, drawn: DrawnContributions) -> Steps:
@@ -485,62 +479,54 @@ def refuted(steps: Steps, theta: Floats, side: int, alpha: float) -> Flags:
             extra_time = np.where(is_first, ends, extra_time)
         at = np.flatnonzero(np.tile(steps.counts[t], times) & ~won)  # of hundreds of jurors, few voted on the item
         step = steps.at(t, at % size)
-        null = NullHypothesis(step, theta[at], events[at], events_numerator[at])
-        gain, max_loss, max_gain, variance = null.payoff(0, null.mean(0), side)
-        bet = _bet(wealth[:, at] / goal, max_loss, max_gain, variance, extra_time[:, at] + step.horizon[0])
+        gain, max_loss, max_gain, variance = payoff(step, theta[at], events[at], events_numerator[at], side)
+        bet = _bet(wealth[:, at] / goal, max_loss, max_gain, variance, extra_time[:, at] + step.horizon)
         # a theta that labels have ruled out can lose more than `max_loss`; no true one is ever cut here
         wealth[:, at] = np.clip(wealth[:, at] * (1 + bet * gain), 0.0, goal)
         won[at] = wealth[:, at].sum(axis=0) >= goal * (1 - _TINY)
-        null.take(0)
-        events[at], events_numerator[at] = null.events, null.events_numerator
+        events[at] += step.event
+        events_numerator[at] += step.event * step.numerator
     return won
 
 
-@dataclass(eq=False)
-class NullHypothesis:
-    """What earlier draws leave of the total that theta implies."""
+def payoff(
+    step: Steps, theta: Floats, events: Floats, events_numerator: Floats, side: int
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """How a bet of 1 pays at one draw (`Steps.at`), on one side of the mean over the items left, were theta the truth.
 
-    steps: Steps
-    theta: Floats
-    events: Floats | float = 0.0  #: in the draws so far
-    events_numerator: Floats | float = 0.0
+    Parameters
+    ----------
+    theta
+        A share per statistic.
+    events, events_numerator
+        What the draws so far showed: of the total that theta implies, the items left hold the rest.
+    side
+        1: that the mean is higher; -1: that it is lower.
 
-    def mean(self, t: int) -> Floats:
-        """The mean over the items left, were theta the truth."""
-        s, theta = self.steps, self.theta
-        total = np.where(s.is_ratio, theta * self.events - self.events_numerator, theta * s.size - self.events)
-        return np.asarray(total / np.maximum(s.left[t], 1))
+    Returns
+    -------
+    tuple
+        Per statistic: how far the step's estimate is on our side; the largest loss and the largest gain there could
+        have been; and about the variance of the step's estimates under theta, positive where theta is 0 or 1, too.
+    """
+    s = step
+    rest = np.where(s.is_ratio, theta * events - events_numerator, theta * s.size - events)
+    mean = rest / np.maximum(s.left, 1)
+    ratio = np.where(s.is_ratio, theta, 0.0)
+    centre = s.control_numerator - ratio * s.control_mean
+    gain = s.weight * (s.numerator - ratio) * (s.event - s.control) + centre - mean
+    fall_in, rise_in, fall_out, rise_out = s.extremes
+    inside, outside = 1 - ratio, ratio  # how much an event weighs in the numerator, and outside
+    lowest = s.max_weight * np.maximum(inside * fall_in, outside * rise_out)
+    highest = s.max_weight * np.maximum(inside * rise_in, outside * fall_out)
+    below, above = np.maximum(lowest - centre + mean, _TINY), np.maximum(highest + centre - mean, _TINY)
+    max_loss, max_gain = (below, above) if side > 0 else (above, below)
 
-    def payoff(self, t: int, mean: Floats, side: int) -> tuple[Floats, Floats, Floats, Floats]:
-        """How a bet of 1 on one side of the mean pays at a step.
-
-        Returns
-        -------
-        tuple
-            Per statistic: how far the step's estimate is on our side; the largest loss and the largest gain there could
-            have been; and about the variance of the step's estimates under theta, positive where theta is 0 or 1, too.
-        """
-        s, theta = self.steps, np.where(self.steps.is_ratio, self.theta, 0.0)
-        centre = s.control_numerator[t] - theta * s.control_mean[t]
-        gain = s.weight[t] * (s.numerator[t] - theta) * (s.event[t] - s.control[t]) + centre - mean
-        fall_in, rise_in, fall_out, rise_out = s.extremes[:, t]
-        inside, outside = 1 - theta, theta  # how much an event weighs in the numerator, and outside
-        lowest = s.max_weight[t] * np.maximum(inside * fall_in, outside * rise_out)
-        highest = s.max_weight[t] * np.maximum(inside * rise_in, outside * fall_out)
-        below, above = np.maximum(lowest - centre + mean, _TINY), np.maximum(highest + centre - mean, _TINY)
-        max_loss, max_gain = (below, above) if side > 0 else (above, below)
-
-        noise = inside**2 * s.noise[0, t] + outside**2 * s.noise[1, t]
-        least = s.control_variance[t] + ((s.max_weight[t] - 1) * mean) ** 2  # by controls and weights alone
-        of_share = np.maximum(s.unexplained[t] * mean * (1 - mean), least)
-        variance = np.where(s.is_ratio, noise, np.where(s.is_difference, s.unexplained[t], of_share))
-        return side * gain, max_loss, max_gain, np.asarray(np.maximum(variance, 1e-6))
-
-    def take(self, t: int) -> None:
-        """Advance by a draw."""
-        counted = np.where(self.steps.counts[t], self.steps.event[t], 0.0)
-        self.events = self.events + counted
-        self.events_numerator = self.events_numerator + counted * self.steps.numerator[t]
+    noise = inside**2 * s.noise[0] + outside**2 * s.noise[1]
+    least = s.control_variance + ((s.max_weight - 1) * mean) ** 2  # by controls and weights alone
+    of_share = np.maximum(s.unexplained * mean * (1 - mean), least)
+    variance = np.where(s.is_ratio, noise, np.where(s.is_difference, s.unexplained, of_share))
+    return side * gain, max_loss, max_gain, np.asarray(np.maximum(variance, 1e-6))
 
 
 def _bet(progress: Floats, max_loss: Floats, max_gain: Floats, variance: Floats, time: Floats) -> Floats:

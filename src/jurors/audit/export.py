@@ -78,7 +78,7 @@ def _document(sheet: Sheet, file: str) -> dict[str, Any]:
             "of": sheet.of[k],
             "item": str(sheet.items[k]),
             "chance": repr(sheet.chance[k]),
-            "seed": sheet.seeds[k],
+            "seed": sheet.seed[k],
             "cell": without_formula(str(sheet.items[k])),
             "texts": [column[k] or "" for column in texts.values()],
             "votes": [[juror, None if votes[k] is None else str(votes[k])] for juror, votes in by_juror.items()],

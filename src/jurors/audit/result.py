@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
-from textwrap import wrap
 from typing import Any, TypeAlias, Unpack
 
 import numpy as np
@@ -166,8 +165,16 @@ class AuditedVotes:
 
     @cached_property
     def statistics(self) -> list[Statistic]:
-        """Every statistic of an audit."""
-        return audit_statistics(self)
+        """Every statistic of an audit: scores, accuracies, prevalences, how often each method's labels are wrong."""
+        labels = list(enumerate(self.votes.labels))
+        by_juror = list(zip(self.votes.jurors, self.votes_by_tuple, strict=True))
+        statistics = [score_statistic(juror, votes) for juror, votes in by_juror]
+        statistics += [accuracy_statistic(juror, a, code, votes) for juror, votes in by_juror for code, a in labels]
+        statistics += [prevalence_statistic(a, code, len(self.design.sizes)) for code, a in labels]
+        if self.graded_blind is not None:
+            at = self.graded_blind[0].tuple_of_row[self.first_rows]
+            statistics += [error_statistic(name, codes[at]) for name, codes in self.labellings.items()]
+        return statistics
 
     @cached_property
     def label_predictors(self) -> Predictors:
@@ -184,7 +191,7 @@ class AuditedVotes:
         at = counted.tuple_of_row[self.first_rows]
         return predictors(posterior[at], by_votes, jury.distinct[at].astype(np.float64), sizes)
 
-    def prove(self, statistics: Sequence[Statistic], level: float, cells: Integers | None = None) -> list[Share]:
+    def prove(self, statistics: Sequence[Statistic], level: float, cells: Integers | None = None) -> dict[Any, Share]:
         """Confidence intervals of some statistics.
 
         Parameters
@@ -198,11 +205,11 @@ class AuditedVotes:
 
         Returns
         -------
-        list of Share
-            One per statistic.
+        dict
+            Name of a statistic -> Share.
         """
         if not statistics:
-            return []
+            return {}
         cell_of_row, posteriors = self.design.tuple_of_row, self.label_predictors
         strata = Cells.of_tuples(self.design.sizes, posteriors)
         if cells is not None:
@@ -212,27 +219,25 @@ class AuditedVotes:
             strata = Cells(np.bincount(cells), tuple_of, of_cells)
         at = slice(0, self.used)
         drawn_cells = cell_of_row[self.rows[at]]
-        touched = [k for k, statistic in enumerate(statistics) if statistic.member[drawn_cells].any()]
-        shares = [Share(None, (0.0, 1.0))] * len(statistics)  # of hundreds of jurors, most met no drawn item
-        if touched:
-            sums = StatisticTotals.of([statistics[k] for k in touched], strata, self.design.focus)
+        shares = {statistic.name: Share(None, (0.0, 1.0)) for statistic in statistics}
+        # of hundreds of jurors, most met no drawn item
+        if touched := [statistic for statistic in statistics if statistic.member[drawn_cells].any()]:
+            sums = StatisticTotals.of(touched, strata, self.design.focus)
             drawn = DrawnContributions.of(sums, drawn_cells, self.codes[at], np.array(self.sheet.of)[at])
-            proven = _shares(sums, SequentialDraw(self.design), drawn, level)
-            for k, share in zip(touched, proven, strict=True):
-                shares[k] = share
+            shares |= _shares(sums, SequentialDraw(self.design), drawn, level)
         return shares
 
 
-def _shares(sums: StatisticTotals, draw: SequentialDraw, drawn: DrawnContributions, level: float) -> list[Share]:
-    """One share per statistic; an estimate outside its interval is moved to the nearer end."""
+def _shares(sums: StatisticTotals, draw: SequentialDraw, drawn: DrawnContributions, level: float) -> dict[Any, Share]:
+    """Name of a statistic -> its share; an estimate outside its interval is moved to the nearer end."""
     steps = trace(sums, draw, drawn)
     low, high = intervals(steps, level)
     labelled: Floats = (steps.counts & ~np.isnan(steps.event)).sum(axis=0)
     middle = np.minimum(np.maximum(estimates(steps), low), high)
-    return [
-        Share(None if not n or m != m else float(m), (float(a), float(b)))
-        for n, m, a, b in zip(labelled, middle, low, high, strict=True)
-    ]
+    return {
+        statistic.name: Share(None if not n or m != m else float(m), (float(a), float(b)))
+        for statistic, n, m, a, b in zip(sums.statistics, labelled, middle, low, high, strict=True)
+    }
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -271,7 +276,7 @@ def two_people(
     statistics, shares
         What is guaranteed by the first person's labels.
     """
-    other_shares = dict(zip((s.name for s in statistics), other.prove(statistics, level), strict=True))
+    other_shares = other.prove(statistics, level)
     n = other.used
     if not np.array_equal(audited.rows[:n], other.rows[:n]) and not np.array_equal(audited.rows, other.rows):
         raise VotesError("the two people labelled different draws; give both the same sheet")
@@ -287,7 +292,7 @@ def two_people(
     sums = StatisticTotals.of([prevalence_statistic(True, 1, tuples)], strata, audited.design.focus)
     cells = audited.design.tuple_of_row[audited.rows[: len(agree)]]
     drawn = DrawnContributions.of(sums, cells, agree, np.array(audited.sheet.of)[: len(agree)])
-    (agreement,) = _shares(sums, SequentialDraw(audited.design), drawn, level)
+    (agreement,) = _shares(sums, SequentialDraw(audited.design), drawn, level).values()
     either = {}
     for name, share in shares.items():
         lows, highs = zip(share.interval, other_shares[name].interval, strict=True)
@@ -480,8 +485,8 @@ class Audit(Result):
         goals = [Notes([goal.line for goal in self.goals])] if self.goals else []
         left = len(self.guaranteed) - len(shown)
         more = [f"{left:,} more statistics: --full shows all."] if left else []
-        notes = Notes([line for text in self.notes for line in wrap(text, 80)])
-        return [*goals, Table(headings, tuple(rows), title=title, right=(1, 2, 3, 4), width=80), *more, notes]
+        table = Table(headings, tuple(rows), title=title, right=(1, 2, 3, 4), width=80)
+        return [*goals, table, *more, Notes(self.notes, width=80)]
 
     @property
     def notes(self) -> list[str]:
@@ -553,46 +558,27 @@ def result(
 
 def evaluate_audit(audited: AuditedVotes, evaluation: Evaluation | None, level: float) -> Audit:
     """What the draw proves, and the same votes graded with the answers as gold (`evaluation`): an `Audit`."""
-    statistics = audited.statistics
-    names = (statistic.name for statistic in statistics)
+    shares: dict[tuple[Any, ...], Share] | None = None
+    real = None if evaluation is None else evaluation.calibrated
+    if real is not None:
+        named: dict[tuple[Any, ...], Any] = {("score", juror): score for juror, score in real.score.items()}
+        named |= {("accuracy", j, label): share for j, row in real.accuracy.items() for label, share in row.items()}
+        named |= {("prevalence", label): share for label, share in real.prevalence.items()}
+        shares = {name: Share(share, real.interval_of(*name)) for name, share in named.items()}
+        if real.wrong_labels_of is not None:
+            wrong = real.wrong_labels_of(list(audited.labellings.values()))
+            for method, each in zip(audited.labellings, wrong, strict=True):
+                shares["wrong_labels", method] = Share(*each)
     return Audit(
         labelled=audited.labelled,
         drawn=len(audited.rows),
         items=audited.votes.rows,
         gaps=audited.gaps,
-        guaranteed=dict(zip(names, audited.prove(statistics, level), strict=True)),
-        calibrated=_calibrated(audited, evaluation),
+        guaranteed=audited.prove(audited.statistics, level),
+        calibrated=shares,
         level=level,
         is_random=audited.is_random,
     )
-
-
-def audit_statistics(audited: AuditedVotes) -> list[Statistic]:
-    """Every statistic of an audit: scores, accuracies, prevalences, and how often each method's labels are wrong."""
-    jurors, labels = audited.votes.jurors, list(enumerate(audited.votes.labels))
-    by_juror = list(zip(jurors, audited.votes_by_tuple, strict=True))
-    statistics = [score_statistic(juror, votes) for juror, votes in by_juror]
-    statistics += [accuracy_statistic(juror, a, code, votes) for juror, votes in by_juror for code, a in labels]
-    statistics += [prevalence_statistic(a, code, len(audited.design.sizes)) for code, a in labels]
-    if audited.graded_blind is not None:
-        at = audited.graded_blind[0].tuple_of_row[audited.first_rows]
-        statistics += [error_statistic(name, codes[at]) for name, codes in audited.labellings.items()]
-    return statistics
-
-
-def _calibrated(audited: AuditedVotes, evaluation: Evaluation | None) -> Shares | None:
-    """The calibrated grades with the answers as gold."""
-    real = None if evaluation is None else evaluation.calibrated
-    if real is None:
-        return None
-    named: dict[tuple[Any, ...], Any] = {("score", juror): score for juror, score in real.score.items()}
-    named |= {("accuracy", j, label): share for j, row in real.accuracy.items() for label, share in row.items()}
-    named |= {("prevalence", label): share for label, share in real.prevalence.items()}
-    shares = {name: Share(share, real.interval_of(*name)) for name, share in named.items()}
-    if real.wrong_labels_of is not None:
-        wrong = real.wrong_labels_of(list(audited.labellings.values()))
-        shares |= {("wrong_labels", name): Share(*each) for name, each in zip(audited.labellings, wrong, strict=True)}
-    return shares
 
 
 def nested(shares: Shares) -> dict[str, Any]:
@@ -669,7 +655,7 @@ class PairedDifferences(Result):
         tables = [Table(("system", "label", "points", sure), shares, right=(2, 3))] if shares else []
         title = f"{self.labelled:,} items labelled"
         note = _GUARANTEE if self.is_random else _NOT_RANDOM
-        return [title, *tables, *([Table(headings, leads)] if leads else []), Notes(wrap(note, 80))]
+        return [title, *tables, *([Table(headings, leads)] if leads else []), Notes([note], width=80)]
 
 
 def _points(share: float | None) -> str | None:
@@ -711,10 +697,10 @@ def compare(
     pairs = list(combinations(positions, 2))
     statistics = [lead_statistic(jurors[a], jurors[b], votes[a], votes[b]) for a, b in pairs]
     halves, leads = audited.prove(statistics, level), {}
-    for (a, b), statistic, half in zip(pairs, statistics, halves, strict=True):
+    for (a, b), statistic in zip(pairs, statistics, strict=True):
         both = sizes[(votes[a] >= 0) & (votes[b] >= 0)].sum()
         part = float(sizes[statistic.member].sum() / both) if both else float("nan")  # of these, on which they differ
-        leads[jurors[a], jurors[b]] = _lead(half, part)
+        leads[jurors[a], jurors[b]] = _lead(halves[statistic.name], part)
     return PairedDifferences({}, leads, audited.labelled, level, audited.is_random)
 
 
@@ -759,10 +745,13 @@ def systems(votes: Votes, groups: Sequence[Any], answers: Any, *, level: float =
     of = {name: strata % len(names) == place[name] for name in names}
     single = [(name, label) for name in names for label in votes.labels]
     pairs = [(first, second, label) for first, second in combinations(names, 2) for label in votes.labels]
-    statistics = [replace(prevalence_statistic(a, votes.labels.index(a), len(strata)), member=of[s]) for s, a in single]
-    statistics += [difference_statistic(p, votes.labels.index(p[2]), of[p[0]], of[p[1]], sizes) for p in pairs]
+    code = {label: k for k, label in enumerate(votes.labels)}
+    statistics = [
+        replace(prevalence_statistic(a, code[a], len(strata)), name=(system, a), member=of[system])
+        for system, a in single
+    ]
+    statistics += [difference_statistic(p, code[p[2]], of[p[0]], of[p[1]], sizes) for p in pairs]
     proved = audited.prove(statistics, level, cells)
-    shares = dict(zip(single, proved, strict=False))
-    units = [1 / difference_unit(of[first], of[second], sizes) for first, second, _ in pairs]
-    leads = {p: _lead(half, unit) for p, half, unit in zip(pairs, proved[len(single) :], units, strict=True)}
+    leads = {p: _lead(proved[p], 1 / difference_unit(of[p[0]], of[p[1]], sizes)) for p in pairs}
+    shares = {name: proved[name] for name in single}
     return PairedDifferences(shares, leads, audited.labelled, level, audited.is_random)

@@ -66,7 +66,7 @@ class Sheet(Result):
     labels: tuple[Label | None, ...]
     chance: tuple[float, ...]  #: of having been drawn at its place, among the items left
     checksum: str  #: of the votes it was drawn from
-    seed: tuple[int | None, ...] = ()  #: of the random numbers of each draw; None where the sheet does not say
+    seed: tuple[int | None, ...]  #: of the random numbers of each draw; None where the sheet does not say
     votes: Mapping[str, tuple[Label | None, ...]] | None = None  #: juror -> votes on the items, for the analyst
     texts: Mapping[str, tuple[Any, ...]] | None = None  #: column -> what to show of the items
     blind: bool = True  #: whether the votes are hidden from whoever labels
@@ -93,11 +93,6 @@ class Sheet(Result):
     def __len__(self) -> int:
         return len(self.items)
 
-    @property
-    def seeds(self) -> tuple[int | None, ...]:
-        """The seed of each draw."""
-        return self.seed or (None,) * len(self)
-
     def _columns(self) -> Columns:
         votes = {} if self.blind or self.votes is None else {f"{VOTE_OF}{j}": v for j, v in self.votes.items()}
         return {
@@ -108,7 +103,7 @@ class Sheet(Result):
             **(self.texts or {}),
             "label": self.labels,
             "chance": self.chance,
-            SEED: self.seeds,
+            SEED: self.seed,
             "drawn_from": (self.checksum,) * len(self),
         }
 
@@ -196,7 +191,7 @@ def _rows(source: Any) -> list[_Row]:
     """The rows of one sheet, as they are."""
     if isinstance(source, Sheet):
         columns = (source.draw, source.of, source.items, source.labels, source.chance)
-        rows = zip(*columns, (source.checksum,) * len(source), source.seeds, strict=True)
+        rows = zip(*columns, (source.checksum,) * len(source), source.seed, strict=True)
         return [_Row(*row) for row in rows]
     if is_frame(source):
         table = collect_frame(source)
@@ -236,18 +231,12 @@ def _from_columns(names: Sequence[str], column: Any) -> list[_Row]:
     filled = [k for k, item in enumerate(items) if item is not None or draw[k] is not None]
     if not filled:
         raise VotesError("the sheet is empty: it has no item")
-    return [
-        _Row(
-            _whole(draw, k, "draw"),
-            _whole(of, k, "of"),
-            items[k],
-            labels[k],
-            _share(chance[k], k),
-            str(sums[k]),
-            None if seeds[k] is None else _whole(seeds, k, SEED),
-        )
-        for k in filled
-    ]
+    rows = []
+    for k in filled:
+        seed = None if seeds[k] is None else _whole(seeds, k, SEED)
+        at, last = _whole(draw, k, "draw"), _whole(of, k, "of")
+        rows.append(_Row(at, last, items[k], labels[k], _share(chance[k], k), str(sums[k]), seed))
+    return rows
 
 
 def _whole(cells: Sequence[Any], k: int, column: str) -> int:
@@ -320,20 +309,15 @@ class Design:
         place = np.argsort(np.argsort(first))  # tuples in the order of their first items
         tuple_of_row = np.empty(votes.rows, dtype=np.int64)
         tuple_of_row[rank] = place[inverse]
+        row, _, code = votes.triples()
+        given = np.zeros((votes.rows, max(len(votes.labels), 1)))
+        np.add.at(given, (row, code.astype(np.int64)), 1.0)
+        total, labels = given.sum(axis=1), max(len(votes.labels), 2)
+        top = np.divide(given.max(axis=1), total, out=np.full(votes.rows, 1.0 / labels), where=total > 0)
+        disagreement = (1 - top) * labels / (labels - 1)  # 0: all vote the same; 1: every label has as many votes
         focus = np.zeros(len(first))
-        focus[tuple_of_row] = AGREED + (1 - AGREED) * disagreement(votes)
+        focus[tuple_of_row] = AGREED + (1 - AGREED) * disagreement
         return cls(rank, tuple_of_row, np.bincount(tuple_of_row, minlength=len(first)), focus)
-
-
-def disagreement(votes: Votes) -> Floats:
-    """How far the jurors disagree on each item: 0 where all vote the same, 1 where every label has as many votes."""
-    row, _, code = votes.triples()
-    given = np.zeros((votes.rows, max(len(votes.labels), 1)))
-    np.add.at(given, (row, code.astype(np.int64)), 1.0)
-    total = given.sum(axis=1)
-    labels = max(len(votes.labels), 2)
-    top = np.divide(given.max(axis=1), total, out=np.full(votes.rows, 1.0 / labels), where=total > 0)
-    return np.asarray((1 - top) * labels / (labels - 1))
 
 
 class SequentialDraw:
@@ -411,12 +395,12 @@ def check_seeds(sheet: Sheet, design: Design, rows: Integers) -> bool:
     VotesError
         They give other items.
     """
-    if None in sheet.seeds:
+    if None in sheet.seed:
         return False
     draw, start = SequentialDraw(design), 0
     while start < len(rows):
-        seed = sheet.seeds[start]
-        end = next((k for k in range(start, len(rows)) if sheet.seeds[k] != seed), len(rows))
+        seed = sheet.seed[start]
+        end = next((k for k in range(start, len(rows)) if sheet.seed[k] != seed), len(rows))
         again, _ = _draw(draw, rows[:start], end - start, int(seed or 0))
         if again != rows[start:end].tolist():
             raise VotesError(
@@ -424,7 +408,7 @@ def check_seeds(sheet: Sheet, design: Design, rows: Integers) -> bool:
                 "in its order, can be answered"
             )
         start = end
-    return min((int(seed or 0) for seed in sheet.seeds), default=0) >= _CHOSEN_SEEDS
+    return min((int(seed or 0) for seed in sheet.seed), default=0) >= _CHOSEN_SEEDS
 
 
 def answer_codes(sheet: Sheet, votes: Votes) -> Integers:
@@ -512,7 +496,7 @@ def plan(
         earlier = as_sheet(after)
         check_same_votes(earlier, votes)
         drawn = replay_draws(earlier, votes, draw)
-        seed = earlier.seeds[-1] if seed is None else seed
+        seed = earlier.seed[-1] if seed is None else seed
     if seed is None:
         seed = _CHOSEN_SEEDS + secrets.randbelow((1 << _SEED_BITS) - _CHOSEN_SEEDS)
     rows, chances = _draw(draw, drawn, n, seed)

@@ -62,7 +62,7 @@ def report(
     """Grade the jurors of FILE and write one self-contained HTML page: verdict, evidence, numbers, provenance.
 
     Numbers and preferences have a page, too. With --chart, write one chart: accuracy, prevalence, partition, agreement,
-    dependence, solutions, bounds, information, against_key, confusion, items or systems; of numbers, reliability.
+    dependence, bounds, against_key, confusion, items or systems; of numbers, reliability.
     """
     if good is not None and system is None:
         raise OptionError("--good is for systems; name their column with --system", code="does_not_apply")

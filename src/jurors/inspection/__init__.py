@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jurors._files import temp_directory
 from jurors.errors import JurorsError, VotesError
@@ -32,7 +31,6 @@ from jurors.inspection.recognise import (
 from jurors.inspection.result import (
     CountRange,
     Inspection,
-    Overlap,
     Step,
     find_overlap,
     find_votes_file,
@@ -54,7 +52,7 @@ from jurors.options import (
     item_name,
     text_columns,
 )
-from jurors.pairwise.data import Preferences, holds_pairs, preferences_of, read_pairs
+from jurors.pairwise.data import holds_pairs, preferences_of, read_pairs
 from jurors.results import without_secrets
 from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.trio_alarms import possible_repeat_alarms
@@ -63,7 +61,7 @@ from jurors.votes.findings import find_findings
 from jurors.votes.frame import is_frame, open_frame
 from jurors.votes.io.duckdb_table import open_table
 from jurors.votes.io.sources import NO_VOTES, TITLES, locate, named_format, no_tables, shown_source
-from jurors.votes.pair_columns import FIRST, SECOND, TIE, PairColumns, certain_pair_columns, pair_columns
+from jurors.votes.pair_columns import FIRST, SECOND, TIE, certain_pair_columns, pair_columns
 from jurors.votes.table import Votes, count_labels_by_juror, recode_labels
 
 __all__ = ["Inspection", "inspect"]
@@ -84,7 +82,8 @@ def inspect(source: Any, **reading: Unpack[ReadingOptions]) -> Inspection:
     Inspection
         Prints as a card with the commands to run next.
     """
-    if (pairs := _inspect_pairs_frame(source, Reading.of(reading))) is not None:
+    is_table = not isinstance(source, (Votes, Sketch)) and hasattr(type(source), "columns") and is_frame(source)
+    if is_table and (pairs := _inspect_pairs(source, (), reading)) is not None:
         return pairs
     if (opened := _open_in_memory(source, reading)) is not None:
         return _inspect_votes(opened, (), reading)
@@ -118,10 +117,7 @@ def inspect(source: Any, **reading: Unpack[ReadingOptions]) -> Inspection:
                 fault = "this is one JSON document of an unknown format; write records one {…} per line, or in an array"
             if preview.format == "text":
                 fault = f"this does not look like a table ({fault.split(';')[0]})"
-            columns = {"columns": preview.columns} if preview.columns else {}
-            return Inspection(
-                files=tuple(files), format=preview.format, columns=columns, fault=fault, sample=preview.rows
-            )
+            return _inspect_votes(replace(preview, fault=fault), files, reading)
         if opened.fault is not None and directory is not None:
             return _inspect_folder(directory, reading, opened)
         return _inspect_votes(opened, shown_files, reading)
@@ -139,28 +135,24 @@ def _for_stream(error: JurorsError, name: str) -> JurorsError:
 
 def _open_in_memory(source: Any, reading: Mapping[str, Any]) -> OpenedVotes | None:
     """The votes of an object in memory; None for files and streams."""
-    if isinstance(source, Votes):
-        return OpenedVotes(votes=as_votes(source, **reading), layout="votes", format="Votes")
     parts = source if isinstance(source, (list, tuple)) else (source,)
     if all(isinstance(part, (str, os.PathLike)) or hasattr(part, "read") for part in parts):
         return None
-    if isinstance(source, Sketch):
-        return OpenedVotes(votes=as_votes(source, **reading), layout="sketch", format="Sketch")
-    if not is_frame(source):  # a matrix; whatever holds no votes is refused
-        return OpenedVotes(votes=as_votes(source, **reading), layout="votes", format="matrix")
-    name = _frame_name(source)
-    votes = Votes.from_frame(source, **reading)
+    if isinstance(source, (Votes, Sketch)) or not is_frame(source):  # whatever holds no votes is refused
+        formats = {Votes: ("votes", "Votes"), Sketch: ("sketch", "Sketch")}
+        layout, name = formats.get(type(source), ("votes", "matrix"))
+        return OpenedVotes(votes=as_votes(source, **reading), layout=layout, format=name)
+    opened = OpenedVotes(votes=Votes.from_frame(source, **reading), layout="votes", format=_frame_name(source))
     if not hasattr(type(source), "columns"):  # a stream, which can be read only once
-        return OpenedVotes(votes=votes, layout="votes", format=name)
-    frame = open_frame(source)
+        return opened
+    frame, options = open_frame(source), Reading.of(reading, TableOptions)
     if {"trace_id", "assessments"} <= set(frame.names):
-        return OpenedVotes(votes=votes, layout="log", format=name)
-    options = Reading.of(reading, TableOptions)
+        return replace(opened, layout="log")
     if options.transpose:
-        return OpenedVotes(votes=votes, layout="long", format=name)
+        return replace(opened, layout="long")
     frame = frame.reaching(options)
-    layout = frame.layout(options)
-    return OpenedVotes(votes=votes, layout=layout.kind, format=name, columns=columns_of(frame.names, layout))
+    found = frame.layout(options)
+    return replace(opened, layout=found.kind, columns=columns_of(frame.names, found))
 
 
 def _frame_name(frame: Any) -> str:
@@ -189,7 +181,23 @@ def _inspect_votes(opened: OpenedVotes, files: Sequence[str], reading: Mapping[s
     names = [name for part in opened.columns.values() for name in part]
     is_key = opened.layout == "wide" and looks_like_key(votes, names)
     overlap = None if is_key else find_overlap(votes)
-    findings = () if overlap is None else (*opened.findings, *_findings(votes, counts, opened, overlap))
+    weights, votes_by_row = votes.weights, np.bincount(votes.triples()[0], minlength=votes.rows)
+    findings: list[Finding] = []
+    if overlap is not None:  # what looks odd
+        weighted = opened.layout in ("counts", "sketch")
+        findings += [*opened.findings, *find_findings(votes, weighted=weighted), *odd_votes(votes, counts)]
+        if opened.layout in ("wide", "counts"):
+            findings += suspicious_columns(votes)
+        if len(votes.jurors) <= _MOST_COMPARED:  # who may be one judge under several names, as grading would say
+            alarms = possible_repeat_alarms(Sketch.from_votes(votes))
+            findings += [Finding(a.reason, a.message, a.jurors, a.level, a.value) for a in alarms]
+        if empty := int(weights[votes_by_row == 0].sum()):
+            message = f"{empty:,} {'items have' if empty > 1 else 'item has'} no vote"
+            findings.append(Finding("items_without_votes", message))
+        if len(overlap.groups) > 1:
+            sizes = ", ".join(f"{len(group):,}" for group in overlap.groups[:8])
+            message = f"{len(overlap.groups)} groups of jurors (of {sizes}) share no item: grade each separately"
+            findings.append(Finding("separate_groups", message))
     gradable = _without_suspects(votes, findings)
     obstacles = () if is_key else tuple(grading_obstacles(gradable))
     if any(finding.kind == "unlike_columns" for finding in findings):
@@ -202,7 +210,6 @@ def _inspect_votes(opened: OpenedVotes, files: Sequence[str], reading: Mapping[s
             steps = (Step(command, "compare the votes in the same folder with this key"),)
     elif files:
         steps = tuple(next_steps(files, votes, gradable, {**reading, **opened.assumed}, findings, obstacles))
-    weights, votes_by_row = votes.weights, np.bincount(votes.triples()[0], minlength=votes.rows)
     total = int(counts.sum())
     return Inspection(
         files=tuple(files),
@@ -228,38 +235,16 @@ def _inspect_votes(opened: OpenedVotes, files: Sequence[str], reading: Mapping[s
     )
 
 
-def _findings(votes: Votes, counts: NDArray[np.int64], opened: OpenedVotes, overlap: Overlap) -> list[Finding]:
-    """What looks odd; `counts` is jurors x labels."""
-    weighted = opened.layout in ("counts", "sketch")
-    findings = [*find_findings(votes, weighted=weighted), *odd_votes(votes, counts)]
-    if opened.layout in ("wide", "counts"):
-        findings += suspicious_columns(votes)
-    if len(votes.jurors) <= _MOST_COMPARED:  # who may be one judge under several names, as grading would say
-        alarms = possible_repeat_alarms(Sketch.from_votes(votes))
-        findings += [Finding(a.reason, a.message, a.jurors, a.level, a.value) for a in alarms]
-    votes_by_row = np.bincount(votes.triples()[0], minlength=votes.rows)
-    if empty := int(votes.weights[votes_by_row == 0].sum()):
-        message = f"{empty:,} {'items have' if empty > 1 else 'item has'} no vote"
-        findings.append(Finding("items_without_votes", message))
-    if len(overlap.groups) > 1:
-        sizes = ", ".join(f"{len(group):,}" for group in overlap.groups[:8])
-        message = f"{len(overlap.groups)} groups of jurors (of {sizes}) share no item: grade each separately"
-        findings.append(Finding("separate_groups", message))
-    return findings
-
-
 def _without_suspects(votes: Votes, findings: Sequence[Finding]) -> Votes:
     """The votes as the suggested commands would read them: without key columns and words that mean no vote."""
     absent = {label for finding in findings if finding.kind == "ambiguous_words" for label in finding.about}
     keys = {juror for finding in findings if finding.kind == "key_column" for juror in finding.about}
     if keys & set(votes.jurors):
-        selected = votes.take([juror for juror in votes.jurors if juror not in keys])
-    else:
-        selected = votes
+        votes = votes.take([juror for juror in votes.jurors if juror not in keys])
     if not absent:
-        return selected
+        return votes
     labels = tuple(label for label in votes.labels if label not in absent)
-    return recode_labels(selected, labels, [None if label in absent else label for label in votes.labels])
+    return recode_labels(votes, labels, [None if label in absent else label for label in votes.labels])
 
 
 def _question_steps(files: Sequence[str], opened: OpenedVotes | None) -> tuple[Step, ...]:
@@ -272,72 +257,44 @@ def _question_steps(files: Sequence[str], opened: OpenedVotes | None) -> tuple[S
 # -- tables of pairs, which no command takes for votes --------------------------------------------------------
 
 
-def _excludes_pairs(options: Reading) -> bool:
-    """Whether the options are about columns of votes."""
-    names = ("layout", "label", "count", "tool")
-    return options.scale != "auto" or any(getattr(options, name) not in ("auto", None) for name in names)
-
-
 def _inspect_pairs(source: Any, files: Sequence[str], reading: Mapping[str, Any]) -> Inspection | None:
-    """The inspection of a table of pairs; None where this is none, and the options do not say that it is."""
+    """What the preferences of a table of pairs hold, and what to run: the same answers mean the same in all commands.
+
+    None where this is no such table, and the options do not say that it is.
+    """
     options = Reading.of(reading)
     requested = options.scale == PREFERENCES.scale
-    if not requested and _excludes_pairs(options):
+    of_votes = (getattr(options, name) for name in ("scale", "layout", "label", "count", "tool"))
+    if not requested and any(value not in ("auto", None) for value in of_votes):
         return None
-    if not requested and not holds_pairs(source, Reading(memory=options.memory, unpack=options.unpack)):
-        return None
-    given = {name: reading[name] for name in column_names(PairOptions) if reading.get(name)}
-    pair_reading = PairReading(**{**given, "item": item_name(options.item)})
-    with open_table(source, options) as table:
-        columns = pair_columns(table.names, table.facts, pair_reading)
-        pairs = preferences_of(table, pair_reading)
-        title = TITLES[table.parts[0].holder or table.parts[0].format]
-        return _pairs_inspection(columns, table.names, pairs, title, files, pair_reading, requested=requested)
-
-
-def _inspect_pairs_frame(source: Any, options: Reading) -> Inspection | None:
-    """The same for a dataframe in memory; what can be read only once is left to whoever reads it."""
-    if isinstance(source, (Votes, Sketch)) or not hasattr(type(source), "columns") or not is_frame(source):
-        return None
-    requested = options.scale == PREFERENCES.scale
-    if not requested and _excludes_pairs(options):
-        return None
-    frame = open_frame(source)
-    columns = certain_pair_columns(frame.names, frame.facts, text_columns(options.ignore))
-    if columns is None and requested:
-        columns = pair_columns(frame.names, frame.facts, PairReading())
-    if columns is None:
-        return None
-    pair_reading = PairReading(map=options.map)
-    pairs = read_pairs(source, map=pair_reading.map)
-    return _pairs_inspection(columns, frame.names, pairs, _frame_name(source), (), pair_reading, requested=requested)
-
-
-def _pairs_inspection(
-    columns: PairColumns | None,
-    names: Sequence[str],
-    pairs: Preferences,
-    title: str,
-    files: Sequence[str],
-    reading: PairReading,
-    *,
-    requested: bool,
-) -> Inspection:
-    """What the preferences hold, and what to run: the same answers mean the same in all commands."""
+    if hasattr(type(source), "columns"):  # a dataframe
+        pair_reading, frame = PairReading(map=options.map), open_frame(source)
+        columns = certain_pair_columns(frame.names, frame.facts, text_columns(options.ignore))
+        if columns is None and not requested:
+            return None
+        columns = columns or pair_columns(frame.names, frame.facts, PairReading())
+        names, pairs, title = frame.names, read_pairs(source, map=pair_reading.map), _frame_name(source)
+    else:
+        if not requested and not holds_pairs(source, Reading(memory=options.memory, unpack=options.unpack)):
+            return None
+        given = {name: reading[name] for name in column_names(PairOptions) if reading.get(name)}
+        pair_reading = PairReading(**{**given, "item": item_name(options.item)})
+        with open_table(source, options) as table:
+            columns, names = pair_columns(table.names, table.facts, pair_reading), table.names
+            pairs, title = preferences_of(table, pair_reading), TITLES[table.parts[0].holder or table.parts[0].format]
     roles = {} if columns is None else {r: getattr(columns, r) for r in ("left", "right", "winner", "juror", "item")}
     shown: dict[str, tuple[str, ...]] = {role: (names[k],) for role, k in roles.items() if k is not None}
     if columns is not None and columns.several is not None:
         shown["winner"] = tuple(names[k] for k in columns.answers)
-    options = {"map": tuple(f"{old}={new}" for old, new in reading.names.items())} if reading.names else {}
+    given_names = tuple(f"{old}={new}" for old, new in pair_reading.names.items())
+    mapped: dict[str, Any] = {"map": given_names} if given_names else {}
     joined = {"duplicates": "join"} if pairs.has_repeats else {}  # several answers of a juror become one vote
+    convert = command_line("convert", files, {**mapped, **joined}, "-o", "votes.csv")
     steps = (
-        Step(command_line("rank", files, options), "rank the objects, with intervals"),
-        Step(command_line("grade", files, options), "grade the jurors"),
-        Step(command_line("report", files, options, "-o", "report.html"), "write both to one HTML page"),
-        Step(
-            command_line("convert", files, {**options, **joined}, "-o", "votes.csv"),
-            "convert to votes: first, second or tie",
-        ),
+        Step(command_line("rank", files, mapped), "rank the objects, with intervals"),
+        Step(command_line("grade", files, mapped), "grade the jurors"),
+        Step(command_line("report", files, mapped, "-o", "report.html"), "write both to one HTML page"),
+        Step(convert, "convert to votes: first, second or tie"),
     )
     sides = {"first": FIRST, "second": SECOND, "tie": TIE}
     why = "--scale pairs" if requested else "two columns of objects, and a column with the better one"
@@ -384,11 +341,13 @@ def _inspect_folder(folder: str, reading: Mapping[str, Any], log: OpenedVotes | 
     for entry in scanned:
         path = os.path.join(folder, entry.name)
         if entry.is_dir():
-            names = sorted(name for name in os.listdir(path) if not name.startswith(NO_VOTES))
+            every_name = os.listdir(path)
+            has_tables = any(named_format(name) is not None for name in every_name)
+            names = sorted(name for name in every_name if not name.startswith(NO_VOTES))
             shown = sorted(names, key=lambda name: named_format(name) is None)[:3]  # tables first
             more = f" and {len(names) - len(shown):,} more" if len(names) > len(shown) else ""
             content = f"folder: {', '.join(shown)}{more}" if names else "folder: empty"
-            entries.append(_Entry(entry.name, "folder", content))
+            entries.append(_Entry(entry.name, "folder of tables" if has_tables else "folder", content))
         elif entry.is_file():
             size = entry.stat().st_size
             if entry.name in first and size <= _LARGEST:
@@ -396,7 +355,22 @@ def _inspect_folder(folder: str, reading: Mapping[str, Any], log: OpenedVotes | 
             else:
                 why = f"{size / 1e6:,.0f} MB" if size > _LARGEST else "there are many files"
                 entries.append(_Entry(entry.name, "unseen", f"not inspected: {why}"))
-    fault = _folder_fault(folder, entries) if log is None else log.fault
+    broken = next((entry for entry in entries if entry.fault), None)
+    fault = None
+    if log is not None:
+        fault = log.fault
+    elif broken is not None:
+        fault = f"{broken.name}: {broken.fault}"
+    elif all(entry.kind in ("folder", "other") for entry in entries):
+        fault = no_tables().fault
+    steps = _question_steps([folder], log)
+    if not steps:  # on the files of votes, else on the folders that hold tables
+        files = [entry for entry in entries if entry.kind == "votes"][:_MOST_STEPS]
+        below = [entry for entry in entries if entry.kind == "folder of tables"]
+        below.sort(key=lambda entry: "votes" not in entry.what)
+        for name in [entry.name for entry in files or below[:_MOST_STEPS]]:
+            steps += (Step(command_line("inspect", [os.path.join(folder, name)], {}), f"inspect {name}"),)
+        steps += tuple(step for entry in files for step in entry.steps)
     note = "the files are not one table of votes; choose the file to read"
     return Inspection(
         files=(folder,),
@@ -404,7 +378,7 @@ def _inspect_folder(folder: str, reading: Mapping[str, Any], log: OpenedVotes | 
         findings=() if fault else (Finding("several_files", note),),
         fault=fault,
         contents=tuple((entry.name, entry.what) for entry in entries),
-        steps=_question_steps([folder], log) or tuple(_folder_steps(folder, entries)),
+        steps=steps,
     )
 
 
@@ -422,39 +396,9 @@ def _inspect_entry(path: str, name: str, reading: Mapping[str, Any]) -> _Entry:
         what = inspection.format.split(" (")[0] if inspection.layout == "log" else "votes"
         return _Entry(name, "votes", f"{what}: {inspection.items:,} items, {len(inspection.jurors):,} jurors", score)
     if inspection.fault is None:
-        return _Entry(
-            name, "table", f"{inspection.format}, nothing to grade: {inspection.obstacles[0].split(';')[0]}", score
-        )
+        obstacle = inspection.obstacles[0].split(";")[0]
+        return _Entry(name, "table", f"{inspection.format}, nothing to grade: {obstacle}", score)
     if inspection.format in ("text", "JSON document"):
         return _Entry(name, "other", f"not votes ({inspection.format})")
-    return _Entry(
-        name,
-        "damaged",
-        f"{inspection.format}, cannot be read: {inspection.fault[:_FAULT_WIDTH]}",
-        fault=inspection.fault,
-    )
-
-
-def _folder_fault(folder: str, entries: Sequence[_Entry]) -> str | None:
-    """Why nothing in the folder can be read, or which file of it is broken; None where all is well."""
-    broken = next((entry for entry in entries if entry.fault), None)
-    if broken is not None:
-        return f"{broken.name}: {broken.fault}"
-    if any(entry.kind in ("votes", "key", "table", "unseen") for entry in entries):
-        return None
-    return None if any(_has_tables(folder, entry) for entry in entries) else no_tables().fault
-
-
-def _folder_steps(folder: str, entries: Sequence[_Entry]) -> Iterator[Step]:
-    """The commands to run next: on the files of votes, else on the folders that hold tables."""
-    files = [entry for entry in entries if entry.kind == "votes"][:_MOST_STEPS]
-    below = sorted((e for e in entries if _has_tables(folder, e)), key=lambda entry: "votes" not in entry.what)
-    for entry in files or below[:_MOST_STEPS]:
-        yield Step(command_line("inspect", [os.path.join(folder, entry.name)], {}), f"inspect {entry.name}")
-    yield from (step for entry in files for step in entry.steps)
-
-
-def _has_tables(folder: str, entry: _Entry) -> bool:
-    """Whether an entry is a folder with files that are named like tables."""
-    names = os.listdir(os.path.join(folder, entry.name)) if entry.kind == "folder" else ()
-    return any(named_format(name) is not None for name in names)
+    fault = inspection.fault
+    return _Entry(name, "damaged", f"{inspection.format}, cannot be read: {fault[:_FAULT_WIDTH]}", fault=fault)

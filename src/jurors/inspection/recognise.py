@@ -156,7 +156,7 @@ class _Remedy:
     """Options that may help, and the finding that explains them."""
 
     options: dict[str, Any]
-    finding: Finding | None = None
+    finding: Finding
     duplicates: int = 0
 
 
@@ -176,7 +176,7 @@ def open_votes(source: Any, reading: Mapping[str, Any]) -> OpenedVotes:
         if isinstance(attempt, OpenedVotes):
             break
         assumed |= attempt.options
-        findings += () if attempt.finding is None else (attempt.finding,)
+        findings += (attempt.finding,)
         duplicates += attempt.duplicates
     else:
         raise VotesError("no reading options fit these files")
@@ -321,9 +321,15 @@ def _remedy(error: JurorsError, options: Reading, table: SourceTable | None) -> 
         return _Remedy({"item": item, "ignore": (*text_columns(options.ignore), other)}, Finding("two_items", message))
     if error.code != "no_label_column" or table is None:
         return None
-    columns = error.about.get("columns") or _guess_columns(table, options)
-    if columns is None:
-        return None
+    columns = error.about.get("columns")
+    if columns is None:  # only the juror's column has a known name: the label is what varies least
+        judge = guess_column(table.names, JUROR_WORDS)
+        others = [k for k, name in enumerate(table.names) if k != judge and name not in text_columns(options.ignore)]
+        if judge is None or len(others) < 2 or options.juror or options.label:
+            return None
+        sizes = {k: table.con.execute(f"SELECT count(DISTINCT c{k}) FROM {table.sql}").fetchall()[0][0] for k in others}
+        least, most = min(others, key=sizes.__getitem__), max(reversed(others), key=sizes.__getitem__)
+        columns = (table.names[most], table.names[judge], table.names[least])
     roles = dict(zip(("item", "juror", "label"), columns, strict=True))
     guess = ", ".join(f"{name!r} for the {role}" for role, name in roles.items())
     return _Remedy(roles, Finding("guessed_columns", f"the columns are a guess: {guess}"))
@@ -333,17 +339,6 @@ def _ignore_key(column: str, options: Reading) -> _Remedy:
     return _Remedy({"ignore": (*text_columns(options.ignore), column)}, _key_finding(column))
 
 
-def _guess_columns(table: SourceTable, options: Reading) -> tuple[str, str, str] | None:
-    """Item, juror and label, where only the juror's column has a known name: the label is what varies least."""
-    juror = guess_column(table.names, JUROR_WORDS)
-    others = [k for k, name in enumerate(table.names) if k != juror and name not in text_columns(options.ignore)]
-    if juror is None or len(others) < 2 or options.juror or options.label:
-        return None
-    sizes = {k: table.con.execute(f"SELECT count(DISTINCT c{k}) FROM {table.sql}").fetchall()[0][0] for k in others}
-    label, item = min(others, key=sizes.__getitem__), max(reversed(others), key=sizes.__getitem__)
-    return table.names[item], table.names[juror], table.names[label]
-
-
 # -- previews of files that cannot be read as votes -----------------------------------------------------------
 
 _LARGEST = 50_000_000  # bytes
@@ -351,22 +346,13 @@ _LINES = 3
 _MOST_WORDS = 3  # in the name of a column; more are a sentence
 
 
-@dataclass(frozen=True)
-class FilePreview:
-    """The format, columns and first lines of a file."""
-
-    format: str
-    columns: tuple[str, ...]
-    rows: tuple[str, ...]  #: its first lines below the column names
-
-
-def preview_file(paths: Sequence[Path], root: Path) -> FilePreview | None:
+def preview_file(paths: Sequence[Path], root: Path) -> OpenedVotes | None:
     """Preview the first of some files.
 
     Returns
     -------
-    FilePreview or None
-        None where the file is no text.
+    OpenedVotes or None
+        The format, columns and first lines below their names; None where the file is no text.
     """
     files = Files(tuple(paths[:1]), root)
     try:
@@ -384,8 +370,9 @@ def preview_file(paths: Sequence[Path], root: Path) -> FilePreview | None:
     columns = tuple(name.strip() for name in headers[mark])
     has_names = len(columns) > 1 and all(column and len(column.split()) <= _MOST_WORDS for column in columns)
     if not has_names and named_format(paths[0].name) not in CELLS:
-        return FilePreview("text", (), tuple(line for line in lines if line.strip())[:_LINES])
-    return FilePreview("TSV" if mark == "\t" else "CSV", columns, tuple(lines[1 : 1 + _LINES]))
+        return OpenedVotes(format="text", sample=tuple(line for line in lines if line.strip())[:_LINES])
+    what, named = "TSV" if mark == "\t" else "CSV", {"columns": columns} if columns else {}
+    return OpenedVotes(format=what, columns=named, sample=tuple(lines[1 : 1 + _LINES]))
 
 
 def _header(text: str, mark: str) -> list[str]:
@@ -395,7 +382,7 @@ def _header(text: str, mark: str) -> list[str]:
         return []
 
 
-def _preview_json(files: Files, text: str) -> FilePreview:
+def _preview_json(files: Files, text: str) -> OpenedVotes:
     what = "JSON document"
     try:
         if files.paths[0].stat().st_size > _LARGEST:
@@ -406,13 +393,14 @@ def _preview_json(files: Files, text: str) -> FilePreview:
         try:
             document = json.loads(text.splitlines()[0])
         except (ValueError, RecursionError):
-            return FilePreview("JSON", (), tuple(line[:100] for line in text.splitlines()[:_LINES]))
+            return OpenedVotes(format="JSON", sample=tuple(line[:100] for line in text.splitlines()[:_LINES]))
     if isinstance(document, list):
         what, document = f"JSON array of {len(document):,}", document[0] if document else {}
     if not isinstance(document, dict):
-        return FilePreview(what, (), (_writable(str(document)[:100]),))
+        return OpenedVotes(format=what, sample=(_writable(str(document)[:100]),))
     rows = tuple(_writable(f"{key}: {_summary(value)}") for key, value in list(document.items())[:8])
-    return FilePreview(what, tuple(map(_writable, document)), rows)
+    columns = {"columns": tuple(map(_writable, document))} if document else {}
+    return OpenedVotes(format=what, columns=columns, sample=rows)
 
 
 def _writable(text: str) -> str:

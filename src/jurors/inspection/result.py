@@ -7,7 +7,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from itertools import product
 from math import comb
 from pathlib import Path
 from textwrap import wrap
@@ -16,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors.errors import DegenerateSketchError, SketchError, VotesError, format_names
+from jurors.errors import DegenerateSketchError, VotesError, format_names
 from jurors.evaluate.card import WIDTH
 from jurors.evaluate.trio import evaluate_trio
 from jurors.jury.inputs import drop_silent_jurors, label_refusals
@@ -78,6 +80,14 @@ def find_overlap(votes: Votes) -> Overlap:
     first, second, shared = _shared_items(votes, voting)
     apart = comb(size, 2) - len(shared)  # pairs that share nothing
     middle = comb(size, 2) // 2 - apart
+    trios: int | None = None  # that have an item that all three voted on, by the distinct patterns of who voted
+    if votes.rows * len(votes.jurors) <= _MOST_TRIO_CELLS and size**3 / 6 <= _MOST_TRIO_WORK:
+        voted = (votes.codes[:, voting] >= 0)[votes.weights > 0]
+        patterns = group_rows(voted, np.ones(len(voted), dtype=np.int64))[0].astype(np.float32)
+        if len(patterns) * size**3 / 6 <= _MOST_TRIO_WORK:
+            # of the jurors after k, on the items that k voted on
+            later = (patterns[patterns[:, k] > 0][:, k + 1 :] for k in range(size - 2))
+            trios = sum(int(np.triu(both.T @ both > 0, 1).sum()) for both in later)
     group = are_connected(first, second, size)
     groups = [tuple(names[k] for k in np.flatnonzero(group == g)) for g in range(int(group.max()) + 1)]
     return Overlap(
@@ -86,7 +96,7 @@ def find_overlap(votes: Votes) -> Overlap:
         fewest=0 if apart else int(shared.min()),
         median=0 if middle < 0 else int(np.sort(shared)[middle]),
         trios=comb(size, 3),
-        trios_sharing=_trios_sharing(votes, voting),
+        trios_sharing=trios,
         loners=tuple(group[0] for group in groups if len(group) == 1),
         groups=tuple(sorted(groups, key=len, reverse=True)),
     )
@@ -108,22 +118,6 @@ def _shared_items(votes: Votes, voting: NDArray[Any]) -> tuple[NDArray[Any], NDA
     product = sparse.triu(weighted.T @ voted, 1, format="coo")
     sharing = product.data > 0
     return product.row[sharing], product.col[sharing], product.data[sharing]
-
-
-def _trios_sharing(votes: Votes, voting: NDArray[Any]) -> int | None:
-    """How many trios have an item that all three voted on, by the distinct patterns of who voted."""
-    size = len(voting)
-    if votes.rows * len(votes.jurors) > _MOST_TRIO_CELLS or size**3 / 6 > _MOST_TRIO_WORK:
-        return None
-    voted = (votes.codes[:, voting] >= 0)[votes.weights > 0]
-    patterns = group_rows(voted, np.ones(len(voted), dtype=np.int64))[0].astype(np.float32)
-    if len(patterns) * size**3 / 6 > _MOST_TRIO_WORK:
-        return None
-    total = 0
-    for k in range(size - 2):
-        later = patterns[patterns[:, k] > 0][:, k + 1 :]  # of the jurors after k, on the items that k voted on
-        total += int(np.triu(later.T @ later > 0, 1).sum())
-    return total
 
 
 # -- next commands --------------------------------------------------------------------------------------------
@@ -152,28 +146,25 @@ def grading_obstacles(votes: Votes) -> Iterator[str]:
     """
     used = drop_unused_labels(drop_silent_jurors(votes)[0])
     refusals = [refusal for refusal in label_refusals(used) if refusal.code != "numbers"]
-    yield from map(_brief_refusal, refusals)
+    for refusal in refusals:  # in a few words
+        match refusal.code:
+            case "no_items":
+                yield "there is no item"
+            case "few_jurors":
+                needed = f"grading without an answer key needs at least {MIN_JURORS} jurors who vote"
+                yield f"{needed}, and there are {refusal.about.get('given', 0)}"
+            case "few_labels":
+                yield "grading needs at least two labels, and every vote is for the same one"
+            case "many_labels":
+                yield f"{refusal.fault.partition(' (at most')[0]}: they may be scores or free text"
+            case _:
+                yield refusal.fault
     if not refusals and len(used.jurors) == MIN_JURORS and len(used.labels) == 2:
         try:
             evaluate_trio(Sketch.from_votes(used).complete())
         except DegenerateSketchError as error:
             if error.outcome not in CONTRADICTIONS:  # these become alarms when they are graded, which is an answer
                 yield error.fault
-
-
-def _brief_refusal(refusal: SketchError) -> str:
-    """Why votes are refused, in a few words."""
-    given = refusal.about.get("given", 0)
-    match refusal.code:
-        case "no_items":
-            return "there is no item"
-        case "few_jurors":
-            return f"grading without an answer key needs at least {MIN_JURORS} jurors who vote, and there are {given}"
-        case "few_labels":
-            return "grading needs at least two labels, and every vote is for the same one"
-        case "many_labels":
-            return f"{refusal.fault.partition(' (at most')[0]}: they may be scores or free text"
-    return refusal.fault
 
 
 #: What `grade` and `label` give for each kind of votes.
@@ -252,14 +243,11 @@ def _find_key_file(files: Sequence[str], votes: Votes) -> str | None:
     """A file in the same folder that is the answer key of these votes; it is read to be sure."""
     if len(files) != 1 or votes.counts is not None or not Path(files[0]).is_file():
         return None
-    for name in _KEY_NAMES:
-        for ending in _ENDINGS:
-            path = Path(files[0]).with_name(name + ending)
-            if path.is_file() and not path.samefile(files[0]):
-                try:
-                    read_key(path).align(votes)
-                except VotesError:
-                    continue
+    for name, ending in product(_KEY_NAMES, _ENDINGS):
+        path = Path(files[0]).with_name(name + ending)
+        if path.is_file() and not path.samefile(files[0]):
+            with suppress(VotesError):
+                read_key(path).align(votes)
                 return str(path)
     return None
 
@@ -329,9 +317,8 @@ class Inspection(Result):
     files: tuple[str, ...]
     format: str  #: CSV, Parquet … or what wrote it
     layout: str | None = None  #: "long", "wide", "counts", "log", "key"; None where it is not known
-    columns: dict[str, tuple[str, ...]] = field(
-        default_factory=dict
-    )  #: what each column is: "item", "juror", "label", "count", "repeat" …
+    #: what each column is: "item", "juror", "label", "count", "repeat" …
+    columns: dict[str, tuple[str, ...]] = field(default_factory=dict)
     assumed: dict[str, Any] = field(default_factory=dict)  #: reading options that were needed to read it
     items: int | None = None  #: or rows, of a table that holds no votes, or objects, of a table of pairs
     jurors: tuple[str, ...] = ()

@@ -75,11 +75,11 @@ def verdict(e: Evaluation, keyed: KeyedEvaluation | None = None) -> ReportVerdic
         else:
             tone, headline = "warning", "With care: the answer key contradicts some intervals."
     lines[:0] = answer_lines(e)
-    if check is None:
-        return ReportVerdict(tone, headline, tuple(lines))
-    if check.speaks_against:  # what is certain comes first
-        return ReportVerdict(tone, headline, (*key_lines(check), *(line for line in lines if _NO_PROOF not in line)))
-    return ReportVerdict(tone, headline, (*lines, *key_lines(check)))
+    if check is not None and check.speaks_against:  # what is certain comes first
+        lines = [*key_lines(check), *(line for line in lines if _NO_PROOF not in line)]
+    elif check is not None:
+        lines += key_lines(check)
+    return ReportVerdict(tone, headline, tuple(lines))
 
 
 def verdict_by_alarms(alarms: tuple[Alarm, ...], quiet: str) -> ReportVerdict:
@@ -98,30 +98,17 @@ def verdict_by_alarms(alarms: tuple[Alarm, ...], quiet: str) -> ReportVerdict:
     return ReportVerdict("quiet", "Yes, within their intervals: no alarm was raised.", (quiet,))
 
 
-@dataclass(frozen=True)
-class RaisedAlarm:
-    """Alarms of one kind and level: the first in full, the others folded."""
-
-    first: Alarm
-    more: tuple[Alarm, ...] = ()
-
-    @property
-    def level(self) -> str:
-        """Of all of them."""
-        return self.first.level
-
-
-def shown_alarms(alarms: tuple[Alarm, ...]) -> list[RaisedAlarm]:
-    """Group alarms by kind, the most severe first.
+def shown_alarms(alarms: tuple[Alarm, ...]) -> list[list[Alarm]]:
+    """Group alarms by kind and level, the most severe first: a page folds all but the first of a group.
 
     Returns
     -------
-    list of RaisedAlarm
+    list of list of Alarm
     """
     kinds: dict[tuple[str, str], list[Alarm]] = {}
     for alarm in sort_by_severity(dict.fromkeys(alarms)):
         kinds.setdefault((alarm.level, alarm.kind), []).append(alarm)
-    return [RaisedAlarm(first, tuple(more)) for first, *more in kinds.values()]
+    return list(kinds.values())
 
 
 # -- whose errors are correlated --
@@ -167,12 +154,7 @@ class Action:
 
 
 def actions(
-    e: Evaluation,
-    labelling: Labelling | None,
-    command: Command,
-    *,
-    has_key: bool = False,
-    keyed: KeyedEvaluation | None = None,
+    e: Evaluation, labelling: Labelling | None, command: Command, *, keyed: KeyedEvaluation | None = None
 ) -> list[Action]:
     """Advise two to four actions; `command` writes a command on the votes, given its name and further words.
 
@@ -202,12 +184,17 @@ def actions(
         if weak := [j for j in clearly_weak(keyed or e) if j not in flagged | set(worse)][:_NAMED]:
             text = Markup("Check {}: at least five points below most of the others, beyond chance{}")
             steps.append(Action(text.format(names(weak), ", by the answer key" if keyed is not None else "")))
-    if not (has_key or keyed) and e.gold is None and e.items >= 2 * FEW_GOLD:
+    if keyed is None and e.gold is None and e.items >= 2 * FEW_GOLD:
         test = f"Label {FEW_GOLD} random items yourself, and grade again with them as gold: that tests the grades"
         plan = command("audit plan", "-n", str(FEW_GOLD), "-o", "sheet.csv")
         steps = [*steps[: _MAX_ACTIONS - 1], Action(test, plan)]
     if not untrusted and labelling is not None and not (check and check.is_alarming):
-        steps += _review(labelling, command)
+        review = labelling.review(_REVIEW)
+        wrong, size = float(np.sum(1 - labelling.probability[review])), len(review)
+        if wrong >= 1 and size < len(labelling):
+            text = f"Check the {size} labels that are the least likely to be right"
+            text += f": about {wrong:,.0f} of them are wrong"
+            steps.append(Action(text, command("label", "--review", str(size))))
     if not loud and not (check and check.speaks_against):
         watch = "Check every new batch in your pipeline: the exit status is 3 if an alarm is raised"
         steps.append(Action(watch, command("check")))
@@ -221,47 +208,35 @@ def _merged(loud: list[Alarm], e: Evaluation, keyed: KeyedEvaluation | None) -> 
         kinds.setdefault(alarm.kind, []).append(alarm)
     advice = []
     for kind, alarms in kinds.items():
-        text = KINDS[alarms[0].reason].advice
-        if kind == "correlated_errors":
-            advice.append(_correlated(alarms, e, keyed))
-        elif kind == "copied_juror":
-            pairs = Markup("; ").join(names(alarm.jurors) for alarm in alarms[:_NAMED])
-            more = Markup("; and {} more pairs").format(len(alarms) - _NAMED) if len(alarms) > _NAMED else Markup("")
-            advice.append(escape(text).format(who=pairs + more))
-        else:
-            who = list(dict.fromkeys(j for alarm in alarms for j in alarm.jurors))
-            advice.append(escape(text).format(who=names(who) if who else Markup("the jurors")))
+        reason, who = alarms[0].reason, list(dict.fromkeys(j for alarm in alarms for j in alarm.jurors))
+        named = names(who) if who else Markup("the jurors")
+        if kind == "copied_juror":
+            named = Markup("; ").join(names(alarm.jurors) for alarm in alarms[:_NAMED])
+            if len(alarms) > _NAMED:
+                named += Markup("; and {} more pairs").format(len(alarms) - _NAMED)
+        elif kind == "correlated_errors":
+            if by_key := _shared_errors(e, keyed):
+                advice.append(by_key)
+                continue
+            # what a model leaves unexplained finds the pair that shares errors half as often (evaluate/evaluation.py)
+            if e.dependence and len(e.jurors) <= _SMALL_PANEL:
+                named = names(e.dependence[0].jurors)
+            reason = kind
+        advice.append(escape(KINDS[reason].advice).format(who=named))
     return advice
 
 
-def _correlated(alarms: list[Alarm], e: Evaluation, keyed: KeyedEvaluation | None) -> Markup:
-    """Advise on correlated errors: by the key about groups, else about the pair that agrees most beyond chance."""
+def _shared_errors(e: Evaluation, keyed: KeyedEvaluation | None) -> Markup:
+    """Advise on the groups that share errors by the answer key; nothing where there are none."""
     groups = correlated_groups(keyed)
-    small = [group for group in groups if not is_most(group, e)][:_NAMED]
     advice = []
-    if small:
+    if small := [group for group in groups if not is_most(group, e)][:_NAMED]:
         listed = Markup("; ").join(names(group) for group in small)
-        advice.append(
-            Markup("By the answer key, these share errors, so count each group as one juror: {}").format(listed)
-        )
+        text = Markup("By the answer key, these share errors, so count each group as one juror: {}")
+        advice.append(text.format(listed))
     large = Markup("By the answer key, {} of {} jurors share errors ({}): add jurors of another kind")
     advice += [large.format(len(group), len(e.jurors), names(group)) for group in groups if is_most(group, e)]
-    if advice:
-        return Markup(". ").join(advice)
-    # what a model leaves unexplained finds the pair that shares errors half as often (evaluate/evaluation.py)
-    who = list(e.dependence[0].jurors) if e.dependence and len(e.jurors) <= _SMALL_PANEL else []
-    who = who or list(dict.fromkeys(j for alarm in alarms for j in alarm.jurors))
-    return escape(KINDS["correlated_errors"].advice).format(who=names(who) if who else Markup("the jurors"))
-
-
-def _review(labelling: Labelling, command: Command) -> list[Action]:
-    """Advise a review of the labels that are the least likely to be right."""
-    first = labelling.review(_REVIEW)
-    wrong = float(np.sum(1 - labelling.probability[first]))
-    if not wrong >= 1 or len(first) == len(labelling):
-        return []
-    text = f"Check the {len(first)} labels that are the least likely to be right: about {wrong:,.0f} of them are wrong"
-    return [Action(text, command("label", "--review", str(len(first))))]
+    return Markup(". ").join(advice)
 
 
 # -- the ranking of jurors, with remarks --
@@ -295,7 +270,9 @@ def ranking(e: Evaluation, keyed: KeyedEvaluation | None = None) -> list[RankedJ
         return []
     order = {juror: place for place, juror in enumerate(e.ranking.order)}
     actual = {} if keyed is None else actual_scores(keyed)
-    few, wide = few_votes(e), wide_scores(e, keyed)
+    enough = min(ENOUGH_VOTES, max(e.votes.values(), default=0) / 2)
+    few = {j for j in e.jurors if e.votes.get(j, enough) < enough}  # too few votes to be called best or worst
+    wide = _wide_scores(e, keyed)
     ranked = set(e.ranking.ranked) if keyed is None else set(e.jurors) - few - wide
     by_juror = _remarks(e, keyed, few, wide)
 
@@ -334,24 +311,8 @@ def first_and_last(rows: list[RankedJuror]) -> tuple[list[RankedJuror], list[Ran
     return ranked[:_ENDS], ranked[-_ENDS:]
 
 
-def few_votes(e: Evaluation) -> set[str]:
-    """Find the jurors with too few votes to be called best or worst.
-
-    Returns
-    -------
-    set of str
-    """
-    enough = min(ENOUGH_VOTES, max(e.votes.values(), default=0) / 2)
-    return {j for j in e.jurors if e.votes.get(j, enough) < enough}
-
-
-def wide_scores(e: Evaluation, keyed: KeyedEvaluation | None = None) -> set[str]:
-    """Find the jurors whose interval is too wide to rank them; with a key, the interval of the actual score.
-
-    Returns
-    -------
-    set of str
-    """
+def _wide_scores(e: Evaluation, keyed: KeyedEvaluation | None) -> set[str]:
+    """Find the jurors whose interval is too wide to rank them; with a key, the interval of the actual score."""
     if keyed is not None:
         score, error = scores_and_errors(keyed)
         width = 2 * NormalDist().inv_cdf(0.5 + e.level / 2) * error
@@ -432,7 +393,8 @@ def people(e: Evaluation, rows: list[RankedJuror]) -> list[Markup]:
         if len(e.ranking.ranked) > 1:
             last = by_name[e.ranking.ranked[-1]]
             rank = "Lowest" if len(e.ranking.ranked) == len(e.jurors) else "Lowest of the ranked"
-            line = Markup("{}: {}, {}").format(rank, names([last.juror]), _with_range(last))
+            ends = f" ({percent_range(last.ends)})" if last.ends[0] == last.ends[0] else ""
+            line = Markup("{}: {}, {} right{}").format(rank, names([last.juror]), percent(last.score), ends)
             if any(by_name[j].ends[0] <= last.ends[1] for j in e.ranking.ranked[:-1]):
                 line += Markup("; its interval overlaps others")
             lines.append(line + Markup("."))
@@ -450,8 +412,3 @@ def people(e: Evaluation, rows: list[RankedJuror]) -> list[Markup]:
     if doubtful := [row.juror for row in rows if row.is_doubtful and row.is_ranked and row.juror not in named]:
         lines.append(Markup("May be no better than chance: {}.").format(names(doubtful)))
     return lines
-
-
-def _with_range(row: RankedJuror) -> str:
-    ends = percent_range(row.ends)
-    return f"{percent(row.score)} right" + (f" ({ends})" if ends else "")

@@ -10,16 +10,12 @@ from typing import Any
 from jurors.errors import SketchError
 from jurors.evaluate.card import percent, percent_range
 from jurors.evaluate.dependence import dependence_with_key
-from jurors.evaluate.evaluation import Evaluation
 from jurors.evaluate.solution import is_number
 from jurors.jury.systems import SystemComparison
-from jurors.reporting import charts
+from jurors.reporting.charts import accuracy, labels, pairs
 from jurors.reporting.charts.base import MOST_JURORS, shown_jurors
-from jurors.reporting.charts.partition import is_joined
 from jurors.reporting.tables import ReportFindings
 from jurors.uncertainty.alarms import intervals_held
-
-_CONFUSIONS = 12  # confusion matrices of one chart
 
 
 @dataclass(frozen=True)
@@ -56,7 +52,7 @@ def tabs(findings: ReportFindings) -> list[Tab]:
         ("labels", "Labels", (_prevalence,)),
         ("together", "Shared errors", (_dependence, _actual_dependence, _agreement)),
         ("decisions", "Items", (_partition, _items)),
-        ("doubt", "Uncertainty", (_solutions, _bounds, _information)),
+        ("doubt", "Uncertainty", (_bounds,)),
     ]
     if findings.evaluation.exam:
         makers = [("jurors", "Jurors", (_accuracy,))]
@@ -79,15 +75,18 @@ def systems_chart(compared: SystemComparison) -> ChartSection:
     ChartSection
     """
     reading = "Each dot is a system's estimated rate, each bar its interval. On the right: the ranks that it may have."
-    return _exhibit("systems", reading, " ".join(compared.sentences()), charts.systems(compared))
+    return _exhibit("systems", reading, " ".join(compared.sentences()), accuracy.systems(compared))
 
 
-def _exhibit(id_: str, reading: str, finding: str, chart: Any) -> ChartSection:
-    """Turn the chart's title into a heading of the page, which wraps, and which screen readers can jump to."""
+def _exhibit(id_: str, reading: str, finding: str, chart: Any, *, about: slice = slice(None)) -> ChartSection:
+    """Turn the chart's title into a heading of the page, which wraps, and which screen readers can jump to.
+
+    `about` selects the chart's second lines that the finding does not repeat.
+    """
     spec = chart.to_dict(validate=False)
     title = spec.pop("title")
     spec["description"] = finding
-    return ChartSection(id_, title["text"], tuple(title.get("subtitle", ())), reading, finding, spec)
+    return ChartSection(id_, title["text"], tuple(title.get("subtitle", ()))[about], reading, finding, spec)
 
 
 def _needs(value: Any, what: str) -> Any:
@@ -98,9 +97,11 @@ def _needs(value: Any, what: str) -> Any:
 
 def _accuracy(findings: ReportFindings) -> ChartSection:
     e = findings.evaluation
-    chart = charts.accuracy(e, findings.keyed)
-    drawn = shown_jurors(e)
-    finding = _extremes(e, drawn)
+    chart, drawn = accuracy.accuracy(e, findings.keyed), shown_jurors(e)
+    finding = "No juror has an accuracy."
+    if scores := [(e.score[j], j) for j in drawn if is_number(e.score[j])]:
+        (low, worst), (high, best) = min(scores), max(scores)
+        finding = f"Over all items, accuracy goes from {percent(low)} ({worst}) to {percent(high)} ({best})."
     if e.exam:
         reading = "Each dot is a juror's estimated accuracy, each bar its interval."
     elif len(e.labels) == 2:
@@ -115,24 +116,14 @@ def _accuracy(findings: ReportFindings) -> ChartSection:
     return _exhibit("accuracy", reading, finding, chart)
 
 
-def _extremes(e: Evaluation, drawn: Sequence[str]) -> str:
-    """Name the least and the most accurate of the jurors that a chart shows."""
-    scores = [(e.score[j], j) for j in drawn if is_number(e.score[j])]
-    if not scores:
-        return "No juror has an accuracy."
-    (low, worst), (high, best) = min(scores), max(scores)
-    return f"Over all items, accuracy goes from {percent(low)} ({worst}) to {percent(high)} ({best})."
-
-
 def _confusion(findings: ReportFindings) -> ChartSection:
     e = findings.evaluation
     if len(e.labels) < 3:
         raise SketchError("of two labels, the accuracies are the whole confusion matrix")
-    chart, confusion = charts.confusion(e), e.independent.confusion
-    drawn = sorted(e.jurors, key=lambda j: -e.votes.get(j, 0))[:_CONFUSIONS]
+    chart, confusion = pairs.confusion(e), e.independent.confusion
     worst = [
         (confusion[j][a][b], j, a, b)
-        for j in drawn
+        for j in pairs.busiest_jurors(e)
         for a in e.labels
         for b in e.labels
         if a != b and confusion[j][a][b] is not None and confusion[j][a][b] == confusion[j][a][b]
@@ -147,13 +138,11 @@ def _confusion(findings: ReportFindings) -> ChartSection:
 
 def _against_key(findings: ReportFindings) -> ChartSection:
     e, keyed = findings.evaluation, _needs(findings.keyed, "answer key")
-    chart = charts.against_key(e, keyed)
+    chart = accuracy.against_key(e, keyed)
     covered, known = intervals_held(e, keyed)
-    finding = (
-        f"{covered} of {known} score intervals contain the actual score."
-        if known
-        else "There are no intervals to test."
-    )
+    finding = "There are no intervals to test."
+    if known:
+        finding = f"{covered} of {known} score intervals contain the actual score."
     reading = "Each point compares an estimate made without the key with the actual number; on the diagonal they agree."
     return _exhibit("against-key", reading, finding, chart)
 
@@ -162,7 +151,7 @@ def _prevalence(findings: ReportFindings) -> ChartSection:
     e = findings.evaluation
     if not e.has_grades:
         raise SketchError("no grades")
-    chart = charts.prevalence(findings.comparison or e, findings.keyed)
+    chart = labels.prevalence(findings.comparison or e, findings.keyed)
     parts = [f"{a} {percent(e.prevalence[a])}" for a in e.labels[:4]]
     more = f" and {len(e.labels) - 4} more labels" if len(e.labels) > 4 else ""
     finding = f"Estimated: {', '.join(parts)}{more}."
@@ -184,7 +173,7 @@ def _prevalence(findings: ReportFindings) -> ChartSection:
 def _dependence(findings: ReportFindings) -> ChartSection:
     e = findings.evaluation
     mean = _needs(e.mean_correlation, "dependence")
-    chart = charts.dependence(e)
+    chart = pairs.dependence(e)
     first = e.dependence[0]
     finding = (
         f"{len(e.jurors):,} jurors are worth about {e.effective_jurors:.1f} independent ones; the mean error "
@@ -199,85 +188,63 @@ def _dependence(findings: ReportFindings) -> ChartSection:
         "Cohen's kappa of each pair: 1 is perfect agreement, 0 is chance. Jurors that agree far more than the others "
         "tend to share errors. Two accurate jurors agree too, so only an answer key proves it."
     )
-    made = _exhibit("dependence", reading, finding, chart)
-    return replace(made, about=made.about[1:])  # the first line is in the finding
+    return _exhibit("dependence", reading, finding, chart, about=slice(1, None))
 
 
 def _actual_dependence(findings: ReportFindings) -> ChartSection:
     """Error correlations by the key: what the estimates aim at."""
     keyed = _needs(findings.keyed, "answer key")
     actual = dependence_with_key(keyed)
-    pairs = actual.pairs()
+    measured = actual.pairs()
     finding = (
         f"By the answer key, {len(actual.jurors)} jurors are worth {actual.effective_jurors:.1f} independent ones; the "
         f"mean error correlation is {actual.mean_correlation:+z.3f}."
     )
-    if pairs:
-        finding += " Most correlated: " + ", ".join(f"{a} + {b} ({x:+z.2f})" for a, b, x, _ in pairs[:3]) + "."
+    if measured:
+        finding += " Most correlated: " + ", ".join(f"{a} + {b} ({x:+z.2f})" for a, b, x, _ in measured[:3]) + "."
     reading = "The actual error correlations. Where they differ from the estimates, use these."
-    made = _exhibit("dependence-key", reading, finding, charts.dependence(keyed))
-    return replace(made, about=made.about[1:], title="How far errors are correlated, by the answer key")
+    made = _exhibit("dependence-key", reading, finding, pairs.dependence(keyed), about=slice(1, None))
+    return replace(made, title="How far errors are correlated, by the answer key")
 
 
 def _agreement(findings: ReportFindings) -> ChartSection:
-    e = findings.evaluation
-    chart = charts.agreement(e)
+    chart = pairs.agreement(findings.evaluation)
     reading = "The share of common items on which two jurors agree. Jurors that agree can be wrong together."
-    exhibit = _exhibit("agreement", reading, "", chart)
-    finding = f"{exhibit.about[0].rstrip('.')}."
-    return replace(exhibit, about=exhibit.about[1:], finding=finding, spec={**exhibit.spec, "description": finding})
+    finding = f"{chart.title.subtitle[0].rstrip('.')}."
+    return _exhibit("agreement", reading, finding, chart, about=slice(1, None))
 
 
 def _partition(findings: ReportFindings) -> ChartSection:
     e = findings.evaluation
     partition = _needs(e.partition, "partition")
-    chart = charts.partition(e)
-    wrong = e.wrong_labels
-    finding = (
-        f"Taking the best label of each item, about {wrong:.1%} are wrong."
-        if wrong is not None
-        else "This method does not estimate how many labels are wrong."
-    )
+    chart = labels.partition(e)
+    finding = "This method does not estimate how many labels are wrong."
+    if e.wrong_labels is not None:
+        finding = f"Taking the best label of each item, about {e.wrong_labels:.1%} are wrong."
     reading = "Each row is a decision tuple (one vote per juror), its items split by estimated true label."
-    if is_joined(partition) and len(e.labels) == 2:
+    if labels.is_joined(partition) and len(e.labels) == 2:
         reading = (
             "Each bar groups the items with a similar share of votes for one label: above, split by estimated true "
             "label, below, by majority vote."
         )
-    elif is_joined(partition):
+    elif labels.is_joined(partition):
         reading = "Each bar groups the items with the same label by majority vote, split by estimated true label."
-    exhibit = _exhibit("partition", reading, finding, chart)
-    return replace(exhibit, about=exhibit.about[:1])  # the rest is in the finding
+    return _exhibit("partition", reading, finding, chart, about=slice(1))
 
 
 def _items(findings: ReportFindings) -> ChartSection:
     labelling = _needs(findings.labelling, "item")
-    chart = charts.items(labelling)
-    wrong = labelling.wrong_labels
-    finding = (
-        f"About {wrong:.1%} of {len(labelling):,} labels are wrong."
-        if wrong is not None
-        else "These labels are majority votes, without an estimate of their errors."
-    )
+    chart = labels.items(labelling)
+    finding = "These labels are majority votes, without an estimate of their errors."
+    if labelling.wrong_labels is not None:
+        finding = f"About {labelling.wrong_labels:.1%} of {len(labelling):,} labels are wrong."
     reading = "All items by the probability that their best label is wrong. Review those on the left first."
-    exhibit = _exhibit("items", reading, finding, chart)
-    return replace(exhibit, about=exhibit.about[1:])  # the first line is the finding
-
-
-def _solutions(findings: ReportFindings) -> ChartSection:
-    e = findings.evaluation
-    chart = charts.solutions(e)
-    finding = (
-        f"If errors are independent, {len(e.independent.solutions)} solutions explain the votes; selected: "
-        f"{e.independent.rule}."
-    )
-    reading = "Votes alone cannot distinguish a solution from its mirror image, in which the labels are exchanged."
-    return _exhibit("solutions", reading, finding, chart)
+    return _exhibit("items", reading, finding, chart, about=slice(1, None))
 
 
 def _bounds(findings: ReportFindings) -> ChartSection:
     curve = _needs(findings.curve, "curve")
-    chart = charts.bounds(curve)
+    chart = labels.bounds(curve)
     is_prevalence = curve["statistic"] == "prevalence"
     label = curve["label"][is_prevalence][0]
     is_shown = is_prevalence & (curve["label"] == label) & (curve["low"] == curve["low"])
@@ -298,27 +265,3 @@ def _bounds(findings: ReportFindings) -> ChartSection:
         "to lie in the band. Where a band covers everything, the votes prove nothing."
     )
     return _exhibit("bounds", reading, finding, chart)
-
-
-def _information(findings: ReportFindings) -> ChartSection:
-    e = findings.evaluation
-    chart = charts.information(e)
-    errors = e.independent.standard_error
-    if len(e.jurors) == 3 and len(e.labels) == 2 and not e.exam:
-        reading = (
-            "The standard error of the prevalence for jurors between chance and perfect, at every prevalence, if "
-            "errors were independent. It grows where jurors are weak or a label is rare."
-        )
-        exhibit = _exhibit("information", reading, "", chart)
-        finding = f"{exhibit.about[1]}." if len(exhibit.about) > 1 else "This test lies outside the map."
-        return replace(exhibit, about=(), finding=finding, spec={**exhibit.spec, "description": finding})
-    known = [(x, j) for j, x in errors["score"].items() if is_number(x)] if errors is not None else []
-    finding = "This method has no standard errors."
-    if known:
-        error, juror = max(known)
-        finding = f"The least precise score is that of {juror}: standard error {error:.3f}, if errors were independent."
-    reading = (
-        "The standard error of each juror's score, against how far the juror is above chance. It does not include "
-        "correlated errors, which the intervals do."
-    )
-    return _exhibit("information", reading, finding, chart)

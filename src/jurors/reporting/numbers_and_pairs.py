@@ -5,7 +5,7 @@ The verdict comes first, then jurors and items (or objects) on their intervals, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,19 +19,17 @@ from jurors.jury.inputs import source_votes
 from jurors.jury.kinds import NUMBERS, PREFERENCES, Kind
 from jurors.numeric.data import numbers_of, shown
 from jurors.numeric.grade import (
-    ItemValues,
-    NumberGrades,
     about_values,
     calibrate_numbers,
     number_grades_by,
     values_by,
 )
 from jurors.pairwise.data import Preferences
-from jurors.pairwise.grade import INDEPENDENT, PairGrades, Ranking, fit_ranking, pair_grades_by, ranking_by
+from jurors.pairwise.grade import INDEPENDENT, fit_ranking, pair_grades_by, ranking_by
 from jurors.reporting.charts.base import number
 from jurors.reporting.content import Command, shown_alarms, verdict_by_alarms
-from jurors.reporting.page import bar, style, template
-from jurors.reporting.tables import IntervalRow, PageTable, name
+from jurors.reporting.page import style, template
+from jurors.reporting.tables import IntervalRow, PageTable
 from jurors.results import Result, Table, compact_json, inert, interval_name, policy
 from jurors.sketch.sketch import Sketch
 from jurors.votes.table import Votes
@@ -58,11 +56,11 @@ class Row(IntervalRow):
 
     @classmethod
     def of(
-        cls, rank: int, name: str, value: float, ends: Floats, write: Callable[[float], str], *, none: str = "–",
-        **others: Any,
+        cls, rank: int, name: str, value: float, ends: Iterable[float], write: Callable[[float], str], *,
+        none: str = "–", **others: Any,
     ) -> Row:  # fmt: skip
         """A value with its interval as `write` prints numbers; `none` stands for an interval that is not known."""
-        low, high = _floats(ends)
+        low, high = map(float, ends)
         return cls(
             rank=rank, name=name, text="–" if np.isnan(value) else write(value), score=number(value), ends=(low, high),
             range=none if np.isnan(low) else f"{write(low)} – {write(high)}", **others,
@@ -129,11 +127,10 @@ def render_kind(content: KindContent, about: Provenance, title: str) -> str:
         HTML.
     """
     alarms = shown_alarms(content.alarms)
-    filters = {"name": name, "bar": lambda row, bars: bar(row, *bars.domain)}
-    return template("kind.html.jinja", filters).render(
+    return template("kind.html.jinja").render(
         title=title, shown=content, about=about, policy=policy("'none'"), css=Markup(style()),  # noqa: S704 - our own
-        verdict=verdict_by_alarms(content.alarms, _QUIET), loud=[a for a in alarms if a.level != "note"],
-        notes=[a for a in alarms if a.level == "note"],
+        verdict=verdict_by_alarms(content.alarms, _QUIET), loud=[group for group in alarms if group[0].level != "note"],
+        notes=[group for group in alarms if group[0].level == "note"],
         numbers=Markup(inert(compact_json(content.document))),  # noqa: S704 - inert
     )  # fmt: skip
 
@@ -180,11 +177,30 @@ def numbers_page(votes: Votes | Sketch, level: float, command: Command) -> KindC
     title, tables = _card_parts(grades)
     scale = () if "--scale" in command("") else ("--scale", NUMBERS.scale)
     outliers = tuple(f"Outlier, left out: {juror} answers {x:g} on {item}." for item, juror, x in grades.outliers)
+    jurors = Bars(
+        "who", "Reliability of the jurors",
+        "Jurors by reliability: the squared correlation of their numbers with the truth",
+        "juror", "reliability", interval_name(level), least=(0.0, 1.0), rows=tuple(
+            Row.of(rank, grades.jurors[k], grades.reliability[k], grades.reliability_ends[k], shown,
+                   remarks=_remarks(grades.jurors[k], grades.alarms))
+            for rank, k in enumerate(_best_first(grades.reliability), 1)
+        ),
+    )  # fmt: skip
+    rows = tuple(
+        Row.of(rank, str(values.items[k]), values.value[k], (values.low[k], values.high[k]), shown,
+               more=(f"{values.numbers[k]:,}",))
+        for rank, k in enumerate(_best_first(values.value)[:_MAX_ROWS], 1)
+    )  # fmt: skip
+    note = _left_out(len(values.items) - len(rows)) + (about_values() if any(r.range != "–" for r in rows) else "")
+    items = Bars(
+        "items", "Values of the items", "Items by estimated value, on the panel's scale, with calibrated intervals",
+        "item", "value", interval_name(level), rows, ("numbers",), note=note,
+    )  # fmt: skip
     return KindContent(
         kind="numbers",
         heading=title,
         alarms=grades.alarms,
-        bars=(_jurors(grades), _items(values)),
+        bars=(jurors, items),
         actions=(
             ("Get every item's value, with its interval", command("label", *scale)),
             ("Check every new batch: the exit status is 3 if an alarm is raised", command("check", *scale)),
@@ -197,33 +213,8 @@ def numbers_page(votes: Votes | Sketch, level: float, command: Command) -> KindC
     )
 
 
-def _jurors(grades: NumberGrades) -> Bars:
-    real, ends = grades.reliability, grades.reliability_ends
-    rows = [
-        Row.of(rank, grades.jurors[k], real[k], ends[k], shown, remarks=_remarks(grades.jurors[k], grades.alarms))
-        for rank, k in enumerate(_best_first(real), 1)
-    ]
-    caption = "Jurors by reliability: the squared correlation of their numbers with the truth"
-    return Bars(
-        "who", "Reliability of the jurors", caption, "juror", "reliability",
-        interval_name(grades.level), tuple(rows), (), (0.0, 1.0),
-    )  # fmt: skip
-
-
-def _items(values: ItemValues) -> Bars:
-    ends = np.stack([values.low, values.high], axis=1)
-    rows = [
-        Row.of(rank, str(values.items[k]), values.value[k], ends[k], shown, more=(f"{values.numbers[k]:,}",))
-        for rank, k in enumerate(_best_first(values.value)[:_MAX_ROWS], 1)
-    ]
-    left = len(values.items) - len(rows)
-    more = f"{left:,} more are in the embedded numbers. " if left else ""
-    note = more + (about_values() if any(row.range != "–" for row in rows) else "")
-    caption = "Items by estimated value, on the panel's scale, with calibrated intervals"
-    return Bars(
-        "items", "Values of the items", caption, "item", "value", interval_name(values.level), tuple(rows),
-        ("numbers",), note=note,
-    )  # fmt: skip
+def _left_out(number: int) -> str:
+    return f"{number:,} more are in the embedded numbers. " if number else ""
 
 
 def _best_first(values: Floats) -> list[int]:
@@ -232,12 +223,9 @@ def _best_first(values: Floats) -> list[int]:
     return order
 
 
-def _floats(ends: Floats) -> tuple[float, float]:
-    return float(ends[0]), float(ends[1])
-
-
 # -- preferences --
 
+_TWO = "{:z.2f}".format  # decimals
 _PAIRS_METHOD = (
     "The model is Bradley-Terry with Davidson's ties: objects have strengths, and each juror has a discrimination, a "
     "position bias and a tendency to tie. All are fitted jointly, with weak priors. " + INDEPENDENT
@@ -256,64 +244,47 @@ def pairs_page(data: Preferences, level: float, command: Command) -> KindContent
         grades, ranking = pair_grades_by(data, fit, level), ranking_by(data, fit, level, 0)
     title, tables = _card_parts(grades)
     scale = () if "--scale" in command("") else ("--scale", PREFERENCES.scale)
+    check = command("grade", *scale, "--fail-on", "alarm")
+    convert = command("convert", *scale, "-o", "votes.csv")
+    rows = tuple(
+        Row.of(int(ranking.rank[k]), ranking.objects[k], ranking.strength[k], (ranking.low[k], ranking.high[k]), _TWO,
+               more=(f"{ranking.rank_low[k]} – {ranking.rank_high[k]}", f"{ranking.answers[k]:,}"))
+        for k in range(min(len(ranking.objects), _MAX_ROWS))
+    )  # fmt: skip
+    objects = Bars(
+        "objects", "Which objects are better",
+        "Objects by strength: if two differ by 1, the average juror prefers the stronger in 73% of decided cases",
+        "object", "strength", interval_name(level), rows, ("rank between", "answers"),
+        note=_left_out(len(ranking.objects) - len(rows)).rstrip(),
+    )  # fmt: skip
+    is_open = np.isinf(grades.discrimination_ends[:, 0])
+    ends = np.where(is_open[:, None], np.nan, grades.discrimination_ends)
+    jurors = Bars(
+        "who", "Discrimination of the jurors", "Jurors by discrimination: 1 is the average juror, 0 is chance",
+        "juror", "discrimination", interval_name(level), more=("picks first", "ties", "contradicts itself"),
+        least=(0.0, 1.0), rows=tuple(
+            Row.of(rank, grades.jurors[k], grades.discrimination[k], ends[k], _TWO,
+                   none="unbounded" if is_open[k] else "–",
+                   more=(percent(grades.first[k]), percent(grades.ties[k]), percent(grades.contradicts[k])),
+                   remarks=_remarks(grades.jurors[k], grades.alarms))
+            for rank, k in enumerate(_best_first(grades.discrimination), 1)
+        ),
+    )  # fmt: skip
     return KindContent(
         kind="preferences",
         heading=title,
         alarms=sort_by_severity(dict.fromkeys([*grades.alarms, *ranking.alarms])),
-        bars=(_objects(ranking), _pair_jurors(grades)),
+        bars=(objects, jurors),
         actions=(
             ("Rank every object, with its interval", command("rank")),
-            (
-                "Check every new batch: the exit status is 3 if an alarm is raised",
-                command("grade", *scale, "--fail-on", "alarm"),
-            ),
-            (
-                "Convert the answers to votes (first, second or tie), to score them with an answer key",
-                command("convert", *scale, "-o", "votes.csv"),
-            ),
+            ("Check every new batch: the exit status is 3 if an alarm is raised", check),
+            ("Convert the answers to votes (first, second or tie), to score them with an answer key", convert),
         ),
         method=_PAIRS_METHOD,
         remarks=tuple(f"{line[:1].upper()}{line[1:]}." for line in grades.remarks),
         tables=tables,
         document={"grades": grades.to_dict(), "ranking": ranking.to_dict()},
     )
-
-
-def _objects(ranking: Ranking) -> Bars:
-    ends = np.stack([ranking.low, ranking.high], axis=1)
-    rows = [
-        Row.of(
-            int(ranking.rank[k]), ranking.objects[k], ranking.strength[k], ends[k], "{:z.2f}".format,
-            more=(f"{ranking.rank_low[k]} – {ranking.rank_high[k]}", f"{ranking.answers[k]:,}"),
-        )
-        for k in range(min(len(ranking.objects), _MAX_ROWS))
-    ]  # fmt: skip
-    left = len(ranking.objects) - len(rows)
-    note = f"{left:,} more are in the embedded numbers." if left else ""
-    caption = "Objects by strength: if two differ by 1, the average juror prefers the stronger in 73% of decided cases"
-    return Bars(
-        "objects", "Which objects are better", caption, "object", "strength", interval_name(ranking.level), tuple(rows),
-        ("rank between", "answers"), note=note,
-    )  # fmt: skip
-
-
-def _pair_jurors(grades: PairGrades) -> Bars:
-    is_open = np.isinf(grades.discrimination_ends[:, 0])
-    ends = np.where(is_open[:, None], np.nan, grades.discrimination_ends)
-    rows = [
-        Row.of(
-            rank, grades.jurors[k], grades.discrimination[k], ends[k], "{:z.2f}".format,
-            none="unbounded" if is_open[k] else "–",
-            more=(percent(grades.first[k]), percent(grades.ties[k]), percent(grades.contradicts[k])),
-            remarks=_remarks(grades.jurors[k], grades.alarms),
-        )
-        for rank, k in enumerate(_best_first(grades.discrimination), 1)
-    ]  # fmt: skip
-    caption = "Jurors by discrimination: 1 is the average juror, 0 is chance"
-    return Bars(
-        "who", "Discrimination of the jurors", caption, "juror", "discrimination",
-        interval_name(grades.level), tuple(rows), ("picks first", "ties", "contradicts itself"), (0.0, 1.0),
-    )  # fmt: skip
 
 
 #: The content of the page of each kind of answers that are not labels: (data, level, command) -> content.

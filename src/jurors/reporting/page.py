@@ -18,14 +18,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
-from types import CodeType
 from typing import TYPE_CHECKING, Any, cast
 
 from jurors._files import atomic_path, atomic_write, check_writable
@@ -52,9 +51,6 @@ if TYPE_CHECKING:
 
 # -- what the pages of all kinds of answers share --
 
-# Templates by name: compiling one takes longer than filling it. Filters are looked up by name when it is filled.
-_COMPILED: dict[str, CodeType] = {}
-
 
 def check_drawable() -> None:
     """Raise JurorsError, in one line, if the libraries that make the page are missing."""
@@ -63,20 +59,23 @@ def check_drawable() -> None:
         raise JurorsError(f"a report needs {', '.join(missing)}: pip install 'jurors[plot]'")
 
 
-def template(name: str, filters: Mapping[str, Any]) -> Template:
+@cache  # compiling one takes longer than filling it
+def template(name: str) -> Template:
     """Load a page's template, with the parts that all pages have.
 
     Returns
     -------
     jinja2.Template
     """
-    from jinja2 import Environment, Template
+    from jinja2 import Environment
+
+    from jurors.evaluate.card import percent
+    from jurors.reporting import tables
 
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=_escaped)
-    environment.filters.update(filters)
-    if name not in _COMPILED:
-        _COMPILED[name] = environment.compile(resource("parts.html.jinja") + resource(name))
-    return Template.from_code(environment, _COMPILED[name], environment.make_globals(None))
+    environment.filters.update(name=tables.name, percent=percent, range=tables.interval_text)
+    environment.globals["bar"] = bar
+    return environment.from_string(resource("parts.html.jinja") + resource(name))
 
 
 def resource(name: str) -> str:
@@ -294,14 +293,14 @@ def make_page(
     others = [f"an {what}" if what[0] == "a" else what for what, source in inputs[1:] if source is not None]
     kind.applicable(grading, others, where=_THESE)  # before anything is read
     with closing(RuntimeMaker()) as maker:
-        checksums = Checksums(inputs)
+        checksums = start_checksums(inputs)
         data, key = read()
         if systems is not None and kind_of(data) is not LABELS:
             raise OptionError("system= is for labels and ordered levels", code="does_not_apply", name="system")
         kind, command_on = kind_of(data), command_writer(inputs[0][1], reading, grading.get("gold"))
         heading = title or _title(inputs[0][1]) or "Report card"
         if kind in PAGES:
-            options, checked = kind.applicable(grading, others, where=_THESE), checksums.result()
+            options, checked = kind.applicable(grading, others, where=_THESE), checksums()
             content = PAGES[kind](data, options["level"], command_on)
             about = provenance(checked, {**options, **shown_options, "scale": kind.scale}, command)
             return Page(render_kind(content, about, heading), content.alarms)
@@ -310,7 +309,7 @@ def make_page(
         )
         e = findings.evaluation
         options = {**grading, "method": e.method, "target": e.target, "level": e.level, "seed": grading.get("seed", 0)}
-        about = provenance(checksums.result(), {**options, **shown_options}, command)
+        about = provenance(checksums(), {**options, **shown_options}, command)
         return Page(render(findings, about, maker, title=heading, command=command_on), e.alarms)
 
 
@@ -358,15 +357,13 @@ def render(
     """
     from markupsafe import Markup
 
-    from jurors.evaluate.card import footnotes, heading, percent
+    from jurors.evaluate.card import footnotes, heading
     from jurors.reporting.content import actions, first_and_last, people, ranking, shown_alarms, verdict
     from jurors.reporting.evidence import systems_chart, tabs
     from jurors.reporting.tables import (
         audit_lines,
         audit_tables,
-        interval_text,
         method_sentence,
-        name,
         number_tables,
         sentences,
         system_tables,
@@ -381,11 +378,9 @@ def render(
     if compared is not None:
         exhibits["systems"] = systems_chart(compared)
     unshown: list[ChartSection] = []
-    specs = _packed({id_: x.spec for id_, x in exhibits.items()})
-    while len(specs) > _MAX_PACKED:
+    while len(specs := _zipped(compact_json({id_: x.spec for id_, x in exhibits.items()}))) > _MAX_PACKED:
         largest = max(exhibits, key=lambda id_: len(compact_json(exhibits[id_].spec)))
         unshown.append(exhibits.pop(largest))
-        specs = _packed({id_: x.spec for id_, x in exhibits.items()})
     fitting = [replace(tab, exhibits=tuple(x for x in tab.exhibits if x.id in exhibits)) for tab in all_tabs]
     shown_tabs = [tab for tab in fitting if tab.exhibits]
     numbers, numbers_type, numbers_note = _numbers(e)
@@ -393,25 +388,19 @@ def render(
     runtime = maker.result()
     first, last = first_and_last(rows)
     # Every alarm, and the first warnings; the page folds the others.
-    loud = [alarm for alarm in alarms if alarm.level != "note"]
-    shown = max(_MAX_LOUD, sum(alarm.level == "alarm" for alarm in loud))
+    loud = [group for group in alarms if group[0].level != "note"]
+    shown = max(_MAX_LOUD, sum(group[0].level == "alarm" for group in loud))
     scores = [x for r in rows for x in (r.score, *r.ends, r.actual)]
     known = [x for x in scores if x is not None and x == x]
     low, high = min([0.0, *known]), max([1.0, *known])  # grown if a score lies outside
-    filters: dict[str, Any] = {
-        "name": name,
-        "percent": percent,
-        "range": interval_text,
-        "bar": lambda row: bar(row, low, high),
-    }
-    return template("report.html.jinja", filters).render(
+    return template("report.html.jinja").render(
         title=title, heading=heading(e), about=about, policy=policy(digest(script), f"'{runtime.hash}'"),
         css=Markup(style()), js=Markup(script),  # noqa: S704 - our own files
         verdict=verdict(e, keyed), loud=loud[:shown], more=loud[shown:],
-        notes=[a for a in alarms if a.level == "note"], rows=rows, people=people(e, rows), has_key=keyed is not None,
+        notes=[group for group in alarms if group[0].level == "note"], rows=rows, people=people(e, rows),
         first=first, last=last, left_out=len(rows) - len(first) - len(last), has_votes=bool(e.votes),
-        can_rank=sum(row.is_ranked for row in rows),
-        level=interval_name(e.level), axis=f"{low * 100:.0f} – {high * 100:.0f}%",
+        can_rank=sum(row.is_ranked for row in rows), has_key=keyed is not None,
+        level=interval_name(e.level), low=low, high=high, axis=f"{low * 100:.0f} – {high * 100:.0f}%",
         actions=actions(e, findings.labelling, command, keyed=keyed), tabs=shown_tabs,
         proved=[] if audit is None else audit_lines(audit), proofs=[] if audit is None else audit_tables(audit),
         audit=Markup(inert(compact_json(audit.to_dict()))) if audit is not None else "",  # noqa: S704 - inert
@@ -424,21 +413,15 @@ def render(
     )  # fmt: skip
 
 
-def _file_name(source: Any) -> str | None:
-    """Name the file of the votes; None where there is none, or several."""
+def _title(source: Any) -> str | None:
+    """Name the file with its folder, since many are called votes.csv, but not the user's home; None if none is one."""
     if isinstance(source, tuple) and len(source) == 1:
         source = source[0]
-    return Path(without_secrets(str(source))).name if isinstance(source, (str, Path)) and source != "-" else None
-
-
-def _title(source: Any) -> str | None:
-    """Name the file with its folder, since many are called votes.csv; but not with the user's home folder."""
-    name = _file_name(source)
-    if name is None:
+    if not isinstance(source, (str, Path)) or source == "-":
         return None
-    folder = Path(without_secrets(str(source[0] if isinstance(source, tuple) else source))).parent
-    is_informative = folder.name not in ("", "..") and folder.absolute() != Path.home()
-    return f"{folder.name}/{name}" if is_informative else name
+    path = Path(without_secrets(str(source)))
+    is_informative = path.parent.name not in ("", "..") and path.parent.absolute() != Path.home()
+    return f"{path.parent.name}/{path.name}" if is_informative else path.name
 
 
 def _numbers(e: Evaluation) -> tuple[Markup, str, str]:
@@ -453,13 +436,9 @@ def _numbers(e: Evaluation) -> tuple[Markup, str, str]:
     for key in _LARGEST:
         if len(packed) > _MAX_PACKED and document.pop(key, None) is not None:
             left_out.append(key)
-            packed = _packed(document)
+            packed = _zipped(compact_json(document))
     without = f" and without {', '.join(left_out)}: too large for a page" if left_out else ""
     return Markup(packed), "application/gzip;base64", f", compressed (gzip, then base64){without}"  # noqa: S704
-
-
-def _packed(document: Any) -> str:
-    return _zipped(compact_json(document))
 
 
 def _zipped(text: str) -> str:
@@ -495,17 +474,18 @@ class Provenance:
     platform: str
 
 
-class Checksums:
-    """Compute the inputs' checksums in a thread while the votes are graded."""
+def start_checksums(inputs: Sequence[tuple[str, Any]]) -> Callable[[], tuple[Input, ...]]:
+    """Compute the inputs' checksums in a thread while the votes are graded.
 
-    def __init__(self, inputs: Sequence[tuple[str, Any]]) -> None:
-        self._pool = ThreadPoolExecutor(1)
-        self._futures: list[Future[list[Input]]] = [self._pool.submit(_inputs, role, what) for role, what in inputs]
-        self._pool.shutdown(wait=False)
-
-    def result(self) -> tuple[Input, ...]:
-        """Wait for the inputs, each with its size and checksum if it is a file."""
-        return tuple(checked for future in self._futures for checked in future.result())
+    Returns
+    -------
+    callable
+        Waits for the inputs, each with its size and checksum if it is a file.
+    """
+    pool = ThreadPoolExecutor(1)
+    futures = [pool.submit(_inputs, role, source) for role, source in inputs]
+    pool.shutdown(wait=False)
+    return lambda: tuple(checked for future in futures for checked in future.result())
 
 
 def _inputs(role: str, source: Any) -> list[Input]:
@@ -632,7 +612,11 @@ class RuntimeMaker:
 
                 script = vl_convert.javascript_bundle(_SNIPPET).encode()
             self._runtime = gzip.compress(script, 9, mtime=0), script
-            _store(self._cache, self._runtime[0])
+            if self._cache is not None:
+                with suppress(OSError, VotesError):  # a page does not need this to succeed
+                    self._cache.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                    with atomic_path(self._cache) as draft:
+                        draft.write_bytes(self._runtime[0])
         packed, script = self._runtime
         digest = base64.b64encode(hashlib.sha256(script).digest()).decode()
         return Runtime(base64.b64encode(packed).decode(), f"sha256-{digest}")
@@ -664,15 +648,3 @@ def _read(path: Path | None) -> tuple[bytes, bytes] | None:
     except (OSError, EOFError, ValueError):
         return None
     return (packed, script) if b"vegaEmbed" in script else None
-
-
-def _store(path: Path | None, packed: bytes) -> None:
-    """Store it for the next report; a page does not need this to succeed."""
-    if path is None:
-        return
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with atomic_path(path) as draft:
-            draft.write_bytes(packed)
-    except (OSError, VotesError):
-        return

@@ -7,7 +7,7 @@ untrusted: always text, never markup.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -28,9 +28,10 @@ from jurors.jury.grade import grade_rows
 from jurors.jury.inputs import CountedVotes, read_input, source_votes
 from jurors.jury.label import Labelling, label_rows, short_vote
 from jurors.jury.systems import SystemComparison, compare_graded
+from jurors.reporting.charts.base import share_of
 from jurors.results import Table, count_noun, escape_text, interval_name
 from jurors.sketch.sketch import Sketch
-from jurors.uncertainty.alarms import KeyCheck, Labels, actual_scores
+from jurors.uncertainty.alarms import KeyCheck, Labels
 from jurors.votes.io.sources import is_there
 from jurors.votes.key import ItemTexts, Key, as_key, read_votes_with_key
 from jurors.votes.table import Votes
@@ -84,8 +85,7 @@ def find_findings(
     if answers is not None:
         if grading.get("gold") is not None:
             raise OptionError("the answers are gold themselves; give gold or answers, not both", code="does_not_apply")
-        votes = auditable_votes(source_votes(source))
-        audited = AuditedVotes.of(votes, as_sheet(answers))
+        audited = AuditedVotes.of(auditable_votes(source_votes(source)), as_sheet(answers))
         grading["gold"] = audited.gold
     evaluation, counted, known = grade_rows(source, **grading)
     keyed = None if key is None else score_counted(counted, key)
@@ -251,12 +251,6 @@ def method_sentence(findings: ReportFindings) -> str:
     return f"{how} They use no answer key."
 
 
-def _is_covered(value: Any, ends: tuple[float, float]) -> str:
-    if value is None or value != value or ends[0] != ends[0]:
-        return "–"
-    return "yes" if ends[0] <= value <= ends[1] else "no"
-
-
 def interval_text(ends: tuple[float, float]) -> str:
     """Print an interval of shares in percent, or a dash if there is none.
 
@@ -265,10 +259,6 @@ def interval_text(ends: tuple[float, float]) -> str:
     str
     """
     return percent_range(ends) or "–"
-
-
-def _actual(keyed: KeyedEvaluation | None) -> Solution | None:
-    return None if keyed is None else keyed.solution.to_float()
 
 
 def _repeats(findings: ReportFindings) -> PageTable | None:
@@ -287,42 +277,39 @@ def _first(tables: Sequence[Table], id_: str) -> PageTable | None:
 
 
 def _grade_table(
-    findings: ReportFindings, statistic: str, what: str, keys: Sequence[tuple[Any, ...]], actual: Mapping[Any, Any],
-    majority: Mapping[Any, Any] | None, table: PageTable,
+    findings: ReportFindings, statistic: str, names: Sequence[tuple[Any, ...]], table: PageTable,
+    majority: Solution | None = None,
 ) -> PageTable:  # fmt: skip
-    """Fill a table whose columns are the names in a key: the statistic, majority vote's, and the actual one."""
-    e = findings.evaluation
-    columns = [*table.columns, *_columns(e, what), *["by majority vote"] * (majority is not None)]
+    """Fill a table with a statistic by name: estimated, by majority vote, and the actual one where a key is given."""
+    e, keyed = findings.evaluation, findings.keyed
+    columns = [*table.columns, "prevalence" if statistic == "prevalence" else "accuracy", interval_name(e.level)]
+    columns += ["by majority vote"] * (majority is not None) + ["actual", "inside"] * (keyed is not None)
     rows = []
-    for key in keys:
-        row = [*map(str, key), *_cells(e, statistic, *key)]
+    for name in names:
+        low, high = e.interval_of(statistic, *name)
+        row = [*map(str, name), percent(share_of(e, statistic, *name)), interval_text((low, high))]
         if majority is not None:
-            row.append(percent(majority.get(key[0])))
-        if findings.keyed is not None:
-            true = actual.get(key)
-            row += [percent(true), _is_covered(true, e.interval_of(statistic, *key))]
+            row.append(percent(share_of(majority, statistic, *name)))
+        if keyed is not None:
+            true = share_of(keyed, statistic, *name)
+            inside = "–" if true is None or low != low else "yes" if low <= true <= high else "no"
+            row += [percent(true), inside]
         rows.append(tuple(row))
-    return replace(table, columns=(*columns, *_key_columns(findings.keyed)), rows=tuple(rows))
+    return replace(table, columns=tuple(columns), rows=tuple(rows))
 
 
 def _prevalences(findings: ReportFindings) -> PageTable | None:
-    e, solution = findings.evaluation, _actual(findings.keyed)
-    if not e.has_grades:
-        return None
-    actual = {} if solution is None else {(a,): x for a, x in solution.prevalence.items()}
-    majority = e.majority.to_float().prevalence if e.majority else {}
+    e = findings.evaluation
     table = PageTable(("label",), (), "How common each label is", id="table-prevalence")
-    return _grade_table(findings, "prevalence", "prevalence", [(a,) for a in e.labels], actual, majority, table)
+    names = [(label,) for label in e.labels]
+    return _grade_table(findings, "prevalence", names, table, e.majority) if e.has_grades else None
 
 
 def _scores(findings: ReportFindings) -> PageTable | None:
     e = findings.evaluation
-    if not e.has_grades:
-        return None
-    actual = {} if findings.keyed is None else {(j,): x for j, x in actual_scores(findings.keyed).items()}
-    majority = e.majority.to_float().score if e.majority else {}
     table = PageTable(("juror",), (), "The accuracy of each juror over all items", id="table-scores")
-    return _grade_table(findings, "score", "accuracy", [(j,) for j in e.jurors], actual, majority, table)
+    names = [(juror,) for juror in e.jurors]
+    return _grade_table(findings, "score", names, table, e.majority) if e.has_grades else None
 
 
 def _levels(findings: ReportFindings) -> PageTable | None:
@@ -340,11 +327,10 @@ def _levels(findings: ReportFindings) -> PageTable | None:
 
 def _accuracies(findings: ReportFindings) -> PageTable | None:
     """One row per juror and label, so that sixteen labels read as well as two."""
-    e, solution = findings.evaluation, _actual(findings.keyed)
+    e = findings.evaluation
     if not e.has_grades:
         return None
-    actual = {} if solution is None else {(j, a): x for j, row in solution.accuracy.items() for a, x in row.items()}
-    width = 2 + len(_columns(e, "accuracy")) + len(_key_columns(findings.keyed))
+    width = 4 if findings.keyed is None else 6
     order = [*e.ranking.order, *(j for j in e.jurors if j not in set(e.ranking.order))]
     most = max(1, _MAX_CELLS // (width * len(e.labels)))
     shown = list(e.jurors) if len(e.jurors) <= most else order[:most]
@@ -352,23 +338,7 @@ def _accuracies(findings: ReportFindings) -> PageTable | None:
     note = f"{left:,} more rows are in the embedded numbers." if left else ""
     caption = "The accuracy of each juror on the items of each true label"
     table = PageTable(("juror", "true label"), (), caption, id="table-accuracy", named=(0, 1), note=note)
-    keys = [(j, a) for j in shown for a in e.labels]
-    return _grade_table(findings, "accuracy", "accuracy", keys, actual, None, table)
-
-
-def _columns(e: Evaluation, what: str) -> list[str]:
-    return [what, interval_name(e.level)]
-
-
-def _cells(e: Evaluation, statistic: str, *names: Any) -> list[str]:
-    value = getattr(e, statistic)
-    for name in names:
-        value = value[name]
-    return [percent(value), interval_text(e.interval_of(statistic, *names))]
-
-
-def _key_columns(keyed: KeyedEvaluation | None) -> list[str]:
-    return [] if keyed is None else ["actual", "inside"]
+    return _grade_table(findings, "accuracy", [(j, a) for j in shown for a in e.labels], table)
 
 
 def _independent(findings: ReportFindings) -> PageTable | None:
@@ -376,16 +346,14 @@ def _independent(findings: ReportFindings) -> PageTable | None:
     e, model = findings.evaluation, findings.evaluation.independent
     if not e.is_calibrated or model.solution is None:
         return None
-    rows = [
-        (str(j), percent(model.score.get(j)), interval_text(model.interval_of("score", j)), *(
-            percent(model.accuracy[j].get(a)) for a in e.labels if len(e.labels) <= 8))
-        for j in e.jurors
-    ]  # fmt: skip
-    by_label = tuple(f"on {a}" for a in e.labels if len(e.labels) <= 8)
+    labels = e.labels if len(e.labels) <= 8 else ()
+    rows = []
+    for j in e.jurors:
+        by_label = (percent(model.accuracy[j].get(a)) for a in labels)
+        rows.append((str(j), percent(model.score.get(j)), interval_text(model.interval_of("score", j)), *by_label))
+    columns = ("juror", "accuracy", interval_name(e.level), *(f"on {a}" for a in labels))
     caption = f"If errors were independent (method {e.method})"
-    return PageTable(
-        ("juror", "accuracy", interval_name(e.level), *by_label), tuple(rows), caption, id="table-independent"
-    )
+    return PageTable(columns, tuple(rows), caption, id="table-independent")
 
 
 def _exact(findings: ReportFindings) -> PageTable | None:
@@ -405,12 +373,9 @@ def _exact(findings: ReportFindings) -> PageTable | None:
 
 
 def _solutions(findings: ReportFindings) -> PageTable | None:
-    e = findings.evaluation
-    model = e.independent
-    if len(model.solutions) < 2 and model.solution is not None:
-        return None
+    e, model = findings.evaluation, findings.evaluation.independent
     shown = [s.to_float() for s in model.solutions[:6]]
-    if not shown:
+    if not shown or (len(shown) == 1 and model.solution is not None):
         return None
     heads = ["selected" if k == 0 and model.solution is not None else f"solution {k + 1}" for k in range(len(shown))]
     rows = [(f"prevalence of {a}", *(percent(s.prevalence[a]) for s in shown)) for a in e.labels]
@@ -460,31 +425,27 @@ def _confusions(findings: ReportFindings) -> PageTable | None:
     rows = [
         (j, str(a), *(percent(e.independent.confusion[j][a][b]) for b in e.labels)) for j in e.jurors for a in e.labels
     ]
-    return PageTable(
-        columns,
-        tuple(rows),
-        "Confusion: the votes of each juror by true label, if errors were independent",
-        id="table-confusion",
-        named=(0, 1),
-    )
+    caption = "Confusion: the votes of each juror by true label, if errors were independent"
+    return PageTable(columns, tuple(rows), caption, id="table-confusion", named=(0, 1))
 
 
 def _dependent_pairs(findings: ReportFindings) -> PageTable | None:
     """The pairs that agree most beyond chance."""
-    pairs, keyed = findings.evaluation.dependence, findings.keyed
-    if not pairs:
-        return None
-    actual: dict[Any, str] = {}
-    for a, b, x, _ in () if keyed is None else dependence_with_key(keyed).pairs():
-        actual[a, b] = actual[b, a] = f"{x:+z.2f}"
-    rows = tuple(
-        (*pair.jurors, f"{pair.kappa:+z.2f}", f"{pair.correlation:+z.2f}",
-         *([actual.get(pair.jurors, "–")] if keyed is not None else []))
-        for pair in pairs[:_MAX_PAIRS]
-    )  # fmt: skip
-    columns = ("first", "second", "kappa", "error correlation", *(["actual"] if keyed is not None else []))
+    pairs = findings.evaluation.dependence[:_MAX_PAIRS]
+    rows = [(*pair.jurors, f"{pair.kappa:+z.2f}", f"{pair.correlation:+z.2f}") for pair in pairs]
     caption = "Pairs that agree most beyond chance, and the error correlation that goes with it in real panels"
-    return PageTable(columns, rows, caption, id="table-dependence", named=(0, 1))
+    columns = ("first", "second", "kappa", "error correlation")
+    table = PageTable(columns, tuple(rows), caption, id="table-dependence", named=(0, 1))
+    return _with_actual(table, findings.keyed, "+z.2f") if rows else None
+
+
+def _with_actual(table: PageTable, keyed: KeyedEvaluation | None, form: str) -> PageTable:
+    """Add the actual error correlations to a table of pairs, where a key is given."""
+    if keyed is None:
+        return table
+    actual = {frozenset((a, b)): format(x, form) for a, b, x, _ in dependence_with_key(keyed).pairs()}
+    rows = tuple((*row, actual.get(frozenset(row[:2]), "–")) for row in table.rows)
+    return replace(table, columns=(*table.columns, "actual"), rows=rows)
 
 
 def _methods(findings: ReportFindings) -> PageTable | None:
@@ -519,6 +480,7 @@ _SHORT = 15  # characters that every screen has room for
 _END = 9  # characters of a long name's end that are always shown
 
 
+@lru_cache(maxsize=4096, typed=True)  # a page of twenty thousand items writes each name hundreds of times
 def name(text: Any) -> Markup:
     """Mark up a name that keeps its own direction; the page's style cuts a long one, which has the whole as a hint.
 
@@ -526,12 +488,7 @@ def name(text: Any) -> Markup:
     -------
     Markup
     """
-    return _named(str(text))
-
-
-@lru_cache(maxsize=4096)  # a page of twenty thousand items writes each name hundreds of times
-def _named(text: str) -> Markup:
-    shown = escape_text(text)
+    shown = escape_text(str(text))
     if len(shown) <= _SHORT:
         return Markup("<bdi>{}</bdi>").format(shown)
     start, end = shown[:-_END], shown[-_END:]  # names of models differ at their end, so the middle is cut
@@ -552,17 +509,6 @@ def names(all_names: Sequence[Any], most: int = 5) -> Markup:
     if len(shown) < 2:
         return Markup("").join(shown)
     return Markup(", ").join(shown[:-1]) + Markup(" and ") + shown[-1]
-
-
-def of_which(number: float, total: int) -> str:
-    """Write a share with its verb: `1 of 108 (0.5%) is`, `12 of 108 (11.1%) are`.
-
-    Returns
-    -------
-    str
-    """
-    shown = f"{number:z,.0f}"
-    return f"{shown} of {total:,} ({number / total:z.1%}) {'is' if shown == '1' else 'are'}"
 
 
 def sentences(lines: Sequence[str]) -> list[str]:

@@ -436,7 +436,7 @@ def chart(
     if kind not in _KINDS:
         raise ApiError(404, "unknown_name", f"chart {kind!r:.60} does not exist; use {', '.join(_KINDS)}")
     from jurors.reporting.charts.accuracy import accuracy, history
-    from jurors.reporting.charts.prevalence import prevalence
+    from jurors.reporting.charts.labels import prevalence
 
     state = request.app.state
     drawing: Any

@@ -49,7 +49,7 @@ from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.card import alarm_lines, percent
 from jurors.evaluate.solution import NamedMapping
 from jurors.options import Label
-from jurors.results import Block, Columns, Drawable, Notes, Table, columns_of
+from jurors.results import Block, Columns, Notes, Result, Table, columns_of
 from jurors.sketch.sketch import Sketch
 
 Interval: TypeAlias = tuple[float, float]
@@ -239,7 +239,7 @@ def _percent(value: Any) -> str:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Bounds(Drawable):
+class Bounds(Result):
     """Guaranteed intervals, simultaneously; None where the assumption contradicts the counts."""
 
     items: int

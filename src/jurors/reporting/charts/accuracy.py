@@ -1,7 +1,7 @@
-"""How accurate the jurors are: estimated, over time, against an answer key; both solutions; the reliability of numbers.
+"""How accurate the jurors are: estimated, over time, against a key; the reliability of numbers; how good systems are.
 
 Two labels make a plane with one axis per label, the unit square, and the line on which guessing lies (accuracies that
-add up to 1). The two solutions of a trio are each other's reflection at that line.
+add up to 1).
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from jurors.errors import SketchError
-from jurors.evaluate.card import percent
+from jurors.evaluate.card import percent, percent_range
 from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
+from jurors.jury.systems import SystemComparison, rank_text
 from jurors.monitor.monitor import History
 from jurors.numeric.grade import NumberGrades
 from jurors.numeric.score import NumberScores
@@ -21,186 +22,36 @@ from jurors.reporting.charts.base import (
     BLUE,
     CUT_LABEL,
     GREY,
+    NAME_WIDTH,
     ORANGE,
     PALETTE,
     PERCENT,
     PINK,
     SEQUENTIAL,
     Chart,
-    ChartGrades,
     Row,
     alt,
     by_place,
+    check_graded,
     check_result,
+    cut_middle,
     data,
     dot_layers,
-    ends_row,
     finish,
-    grades_of,
     grow_domain,
     label_scale,
-    matched,
-    name_layers,
     number,
     ordered,
     place_names,
     placed,
+    share_cells,
+    share_of,
     shorten_name,
     shown_jurors,
     shown_of,
     tip,
 )
 from jurors.results import count_noun
-
-# -- the accuracy plane of two labels --
-
-BETTER, WORSE, OUTSIDE, ACTUAL = "better than chance", "worse than chance", "outside 0 – 100%", "actual (answer key)"
-_LOOKS = {
-    BETTER: (BLUE, "circle"), WORSE: (ORANGE, "triangle-down"), OUTSIDE: (PINK, "diamond"), ACTUAL: (GREY, "cross"),
-}  # fmt: skip
-
-
-def juror_rows(grades: ChartGrades, truth: ChartGrades | None) -> list[Row]:
-    """Make one row per juror whose accuracies on both labels exist.
-
-    Returns
-    -------
-    list of dict
-    """
-    rows = []
-    first, second = grades.labels
-    for k, juror in enumerate(grades.jurors):
-        x, y = (number(value) for value in grades.accuracy[k])
-        if x is None or y is None:
-            continue
-        row = {"juror": juror, "x": x, "y": y, "score": number(grades.score[k]), "kind": kind_of(x, y)}
-        row |= ends_row("x", grades.ends("accuracy", juror, first))
-        row |= ends_row("y", grades.ends("accuracy", juror, second))
-        if truth is not None and juror in truth.jurors:
-            at = truth.jurors.index(juror)
-            row |= {"actual_x": number(truth.accuracy[at, 0]), "actual_y": number(truth.accuracy[at, 1])}
-        rows.append(row)
-    return rows
-
-
-def kind_of(x: float, y: float) -> str:
-    """Classify where a juror lies: outside the square is an alarm, below the line of guessing is worse than chance.
-
-    Returns
-    -------
-    str
-        `BETTER`, `WORSE` or `OUTSIDE`.
-    """
-    if not (0 <= x <= 1 and 0 <= y <= 1):
-        return OUTSIDE
-    return BETTER if x + y >= 1 else WORSE
-
-
-def background(domain: list[float]) -> Chart:
-    """Draw the unit square and the line of guessing."""
-    low, high = domain
-    square = (
-        alt.Chart(data([{"x": 0, "y": 0, "x2": 1, "y2": 1}]))
-        .mark_rect(fillOpacity=0, style="outline", strokeOpacity=0.6, strokeWidth=1, clip=True)
-        .encode(x=alt.X("x:Q"), y=alt.Y("y:Q"), x2=alt.X2("x2:Q"), y2=alt.Y2("y2:Q"))
-    )
-    inner = max(low, 1 - high), min(high, 1 - low)
-    ends = [{"x": x, "y": 1 - x} for x in inner]
-    line = (
-        alt.Chart(data(ends))
-        .mark_line(style="ink", strokeDash=[5, 4], strokeWidth=1.2)
-        .encode(x=alt.X("x:Q"), y=alt.Y("y:Q"))
-    )
-    word = (
-        alt.Chart(data([{"x": inner[0] + 0.04, "y": 0.96 - inner[0], "text": "chance"}]))
-        .mark_text(align="left", baseline="top", angle=45, dx=2, dy=4, fontStyle="italic", fontSize=10)
-        .encode(x=alt.X("x:Q"), y=alt.Y("y:Q"), text=alt.Text("text:N"))
-    )
-    return square + line + word
-
-
-def axes(labels: Sequence[Any], domain: list[float]) -> tuple[Any, Any]:
-    """Make the axes: accuracy on the first label to the right, on the second upwards."""
-
-    def axis(channel: Any, field: str, label: Any) -> Any:
-        title = f"accuracy on {shorten_name(label)}"
-        return channel(f"{field}:Q", title=title, scale=alt.Scale(domain=domain, nice=False, zero=False)).axis(
-            format="%", tickCount=6
-        )
-
-    return axis(alt.X, "x", labels[0]), axis(alt.Y, "y", labels[1])
-
-
-def kind_encodings(kinds: Sequence[str]) -> dict[str, Any]:
-    """Encode where a juror lies by colour and shape, with a legend for the kinds that occur."""
-    shown = [kind for kind in _LOOKS if kind in kinds]
-    legend = alt.Legend(title=None, orient="top", offset=4, columns=2) if shown != [BETTER] else None
-    colours, shapes = [_LOOKS[k][0] for k in shown], [_LOOKS[k][1] for k in shown]
-    return {
-        "color": alt.Color("kind:N", scale=alt.Scale(domain=shown, range=colours), legend=legend),
-        "shape": alt.Shape("kind:N", scale=alt.Scale(domain=shown, range=shapes), legend=legend),
-    }
-
-
-def plane_tooltip(labels: Sequence[Any], *, intervals: bool, actual: bool) -> list[Any]:
-    """List the names and numbers of a juror."""
-    a, b = (shorten_name(label, 30) for label in labels)
-    shown = [tip("juror:N", "juror"), tip("x:Q", f"accuracy on {a}", PERCENT)]
-    shown += [tip("x_interval:N", f"interval on {a}")] * intervals
-    shown += [tip("actual_x:Q", f"actual on {a}", PERCENT)] * actual
-    shown += [tip("y:Q", f"accuracy on {b}", PERCENT)]
-    shown += [tip("y_interval:N", f"interval on {b}")] * intervals
-    shown += [tip("actual_y:Q", f"actual on {b}", PERCENT)] * actual
-    return [*shown, tip("score:Q", "score", PERCENT), tip("kind:N", "is")]
-
-
-def accuracy_plane(grades: ChartGrades, truth: ChartGrades | None, size: tuple[float, float]) -> Chart:
-    """Draw each juror at (accuracy on the first label, accuracy on the second), with intervals, beside the actual."""
-    rows = juror_rows(grades, truth)
-    names = ("x", "y", "x_low", "x_high", "y_low", "y_high", "actual_x", "actual_y")
-    values = [row.get(name) for row in rows for name in names]
-    domain = grow_domain(*values)
-    # Closer up where no juror is near the lower corner; the line of guessing always stays in sight.
-    least = min((value for value in values if value is not None), default=0.0)
-    if start := max((edge for edge in (0.0, 0.1, 0.2, 0.3, 0.4) if least > edge + 0.03), default=None):
-        domain = [start, domain[1]]
-    x, y = axes(grades.labels, domain)
-    intervals = any(row["x_low"] is not None for row in rows)
-    faint = 0.7 if len(rows) <= 12 else 0.3 if len(rows) <= 60 else 0.12
-    looks = kind_encodings([row["kind"] for row in rows] + [ACTUAL] * (truth is not None))
-    base = alt.Chart(data(rows)).encode(
-        x=x, y=y, tooltip=plane_tooltip(grades.labels, intervals=intervals, actual=truth is not None)
-    )
-    layers = [background(domain)]
-    if intervals:
-        cross = base.mark_rule(strokeWidth=1.5, opacity=faint)
-        layers += [cross.encode(x=alt.X("x_low:Q"), x2=alt.X2("x_high:Q"), color=looks["color"])]
-        layers += [cross.encode(y=alt.Y("y_low:Q"), y2=alt.Y2("y_high:Q"), color=looks["color"])]
-    if truth is not None:
-        layers += [base.mark_rule(color=GREY, strokeWidth=1).encode(x2=alt.X2("actual_x:Q"), y2=alt.Y2("actual_y:Q"))]
-        key = base.transform_calculate(kind=f"'{ACTUAL}'").mark_point(filled=True, size=60, opacity=0.9)
-        layers += [key.encode(x=alt.X("actual_x:Q"), y=alt.Y("actual_y:Q"), **looks)]
-    layers += [base.mark_point(filled=True, size=70 if len(rows) <= 60 else 34, opacity=0.95).encode(**looks)]
-    layers += named_points(rows, domain, size)
-    return alt.layer(*layers).properties(width=size[0], height=size[1])
-
-
-def named_points(rows: Sequence[Row], domain: list[float], size: tuple[float, float]) -> list[Chart]:
-    """Draw the names of the jurors; the worst, which a reader looks for, are placed first."""
-    low, high = domain
-    span = high - low
-
-    def pixels(row: Row, x: str, y: str) -> tuple[float, float]:
-        return (row[x] - low) / span * size[0], (high - row[y]) / span * size[1]
-
-    points = [pixels(row, "x", "y") for row in rows]
-    known = [row for row in rows if row.get("actual_x") is not None and row.get("actual_y") is not None]
-    others = [pixels(row, "actual_x", "actual_y") for row in known]
-    order = sorted(range(len(rows)), key=lambda k: (rows[k]["kind"] == BETTER, rows[k]["x"] + rows[k]["y"]))
-    names = [row["juror"] for row in rows]
-    placed = place_names(names, points, size, others=others, order=order)
-    return name_layers(names, points, placed, lambda at: (low + at[0] / size[0] * span, high - at[1] / size[1] * span))
-
 
 # -- accuracies: the plane of two labels, dots and intervals for a few, a heat map for many --
 
@@ -228,202 +79,226 @@ def accuracy(
     altair chart
     """
     check_result(evaluation, (Evaluation, KeyedEvaluation), "accuracies")
-    shown = shown_jurors(evaluation, jurors)
-    grades = grades_of(evaluation).take(shown)
-    actual = None if truth is None else matched(grades_of(truth), grades)
-    about = _about(evaluation) + shown_of(shown, evaluation.jurors, "The best and worst" if jurors is None else "Shown")
-    shorter, longer = sorted((len(grades.labels), len(grades.jurors)))
-    is_heat = len(grades.labels) > 2 and not (shorter <= _MAX_PANELS and longer <= _MAX_ROWS)
+    check_graded(evaluation)
+    shown, labels = shown_jurors(evaluation, jurors), evaluation.labels
+    # in short lines, since a browser may write them wider than they were measured
+    about = [f"{count_noun(len(evaluation.jurors), 'juror')}, {count_noun(evaluation.items, 'item')}"]
+    if isinstance(evaluation, KeyedEvaluation):
+        about[0] += "; against the answer key"
+    else:
+        has_intervals = evaluation.interval is not None
+        about.append(f"Bars are {evaluation.level * 100:g}% intervals" if has_intervals else "No intervals")
+    about += shown_of(shown, evaluation.jurors, "The best and worst" if jurors is None else "Shown")
     crosses = ["Crosses: actual, by the answer key"] * (truth is not None)
+    title = "How accurate each juror is on each label"
     if isinstance(evaluation, Evaluation) and evaluation.exam:
-        chart = _dots(grades, actual, (width, height), scores_only=True)
+        rows = _rows(evaluation, truth, [(juror, "all items", ("score", juror)) for juror in shown])
+        chart = _dots(rows, _by_score(evaluation, shown), ["all items"], "score", (width, height))
         return finish(chart, "How accurate each juror is", about + crosses)
-    if len(grades.labels) == 2:
-        rows = juror_rows(grades, actual)
-        if left := len(grades.jurors) - len(rows):
+    if len(labels) == 2:
+        rows = _plane_rows(evaluation, shown, truth)
+        if left := len(shown) - len(rows):
             about.append(f"{count_noun(left, 'juror')} without an accuracy on both labels left out")
         if worse := [row["juror"] for row in rows if row["kind"] != BETTER]:
             about.append(f"{count_noun(len(worse), 'juror')} worse than chance or outside 0 – 100%")
-        chart = accuracy_plane(grades, actual, (width, width if height is None else height))
-        return finish(chart, "How accurate each juror is on each label", about)
-    title = "How accurate each juror is on each label"
-    if is_heat:
-        return finish(_heat(grades, actual, width, height), title, about)
-    return finish(_dots(grades, actual, (width, height), scores_only=False), title, about + crosses)
+        size = (width, width if height is None else height)
+        return finish(_plane(rows, labels, size, has_key=truth is not None), title, about)
+    cells = [(juror, str(label), ("accuracy", juror, label)) for juror in shown for label in labels]
+    rows, order, names = _rows(evaluation, truth, cells), _by_score(evaluation, shown), [str(a) for a in labels]
+    shorter, longer = sorted((len(labels), len(shown)))
+    if shorter > _MAX_PANELS or longer > _MAX_ROWS:
+        return finish(_heat(rows, order, names, (width, height)), title, about)
+    return finish(_dots(rows, order, names, "accuracy", (width, height)), title, about + crosses)
 
 
-def _about(result: Evaluation | KeyedEvaluation) -> list[str]:
-    """Describe what is shown, in short lines, since a browser may write them wider than they were measured."""
-    start = f"{count_noun(len(result.jurors), 'juror')}, {count_noun(result.items, 'item')}"
-    if isinstance(result, KeyedEvaluation):
-        return [f"{start}; against the answer key"]
-    sure = f"Bars are {result.level * 100:g}% intervals" if result.interval is not None else "No intervals"
-    return [start, sure]
+# -- the plane of two labels --
+
+BETTER, WORSE, OUTSIDE, ACTUAL = "better than chance", "worse than chance", "outside 0 – 100%", "actual (answer key)"
+_LOOKS = {
+    BETTER: (BLUE, "circle"), WORSE: (ORANGE, "triangle-down"), OUTSIDE: (PINK, "diamond"), ACTUAL: (GREY, "cross"),
+}  # fmt: skip
 
 
-def _rows(grades: ChartGrades, truth: ChartGrades | None, *, scores_only: bool = False) -> list[Row]:
-    rows = []
-    for k, juror in enumerate(grades.jurors):
-        at = truth.jurors.index(juror) if truth is not None and juror in truth.jurors else None
-        score = number(grades.score[k])
-        if scores_only:
-            actual = None if at is None or truth is None else number(truth.score[at])
-            row = {"juror": juror, "label": "all items", "value": score, "actual": actual, "score": score}
-            rows.append(row | ends_row("value", grades.ends("score", juror)))
+def _plane_rows(evaluation: Any, jurors: Sequence[str], truth: KeyedEvaluation | None) -> list[Row]:
+    """Make one row per juror whose accuracies on both labels exist, with where the juror lies.
+
+    Outside the square is an alarm, below the line of guessing is worse than chance.
+    """
+    rows: list[Row] = []
+    first, second = evaluation.labels
+    for juror in jurors:
+        row = share_cells("x", evaluation, "accuracy", juror, first)
+        row |= share_cells("y", evaluation, "accuracy", juror, second)
+        x, y = row["x"], row["y"]
+        if x is None or y is None:
             continue
-        for m, label in enumerate(grades.labels):
-            row = {"juror": juror, "label": str(label), "value": number(grades.accuracy[k, m]), "score": score}
-            if at is not None and truth is not None:
-                row["actual"] = number(truth.accuracy[at, m])
-            rows.append(row | ends_row("value", grades.ends("accuracy", juror, label)))
+        kind = OUTSIDE if not (0 <= x <= 1 and 0 <= y <= 1) else BETTER if x + y >= 1 else WORSE
+        row |= {"juror": juror, "score": share_of(evaluation, "score", juror), "kind": kind}
+        if truth is not None and juror in truth.jurors:
+            row["actual_x"] = share_of(truth, "accuracy", juror, first)
+            row["actual_y"] = share_of(truth, "accuracy", juror, second)
+        rows.append(row)
     return rows
 
 
-def _by_score(grades: ChartGrades) -> list[str]:
-    order = np.argsort(-np.nan_to_num(grades.score, nan=-np.inf), kind="stable")
-    return [grades.jurors[k] for k in order]
+def _plane(rows: list[Row], labels: Sequence[Any], size: tuple[float, float], *, has_key: bool) -> Chart:
+    """Draw each juror at (accuracy on the first label, accuracy on the second), with intervals, beside the actual."""
+    fields = ("x", "y", "x_low", "x_high", "y_low", "y_high", "actual_x", "actual_y")
+    values = [row.get(field) for row in rows for field in fields]
+    domain = grow_domain(*values)
+    # Closer up where no juror is near the lower corner; the line of guessing always stays in sight.
+    least = min((value for value in values if value is not None), default=0.0)
+    if start := max((edge for edge in (0.0, 0.1, 0.2, 0.3, 0.4) if least > edge + 0.03), default=None):
+        domain = [start, domain[1]]
+    x, y = (
+        channel(f"{field}:Q", title=f"accuracy on {shorten_name(label)}")
+        .scale(domain=domain, nice=False, zero=False)
+        .axis(format="%", tickCount=6)
+        for channel, field, label in zip((alt.X, alt.Y), "xy", labels, strict=True)
+    )
+    intervals = any(row["x_low"] is not None for row in rows)
+    tips = [tip("juror:N", "juror")]
+    for field, label in zip("xy", (shorten_name(label, 30) for label in labels), strict=True):
+        tips += [tip(f"{field}:Q", f"accuracy on {label}", PERCENT)]
+        tips += [tip(f"{field}_interval:N", f"interval on {label}")] * intervals
+        tips += [tip(f"actual_{field}:Q", f"actual on {label}", PERCENT)] * has_key
+    tips += [tip("score:Q", "score", PERCENT), tip("kind:N", "is")]
+    kinds = {ACTUAL, *(row["kind"] for row in rows)} if has_key else {row["kind"] for row in rows}
+    seen = [kind for kind in _LOOKS if kind in kinds]
+    legend = alt.Legend(title=None, orient="top", offset=4, columns=2) if seen != [BETTER] else None
+    colours, shapes = zip(*(_LOOKS[kind] for kind in seen), strict=True)
+    looks = {
+        "color": alt.Color("kind:N", scale=alt.Scale(domain=seen, range=list(colours)), legend=legend),
+        "shape": alt.Shape("kind:N", scale=alt.Scale(domain=seen, range=list(shapes)), legend=legend),
+    }
+    base = alt.Chart(data(rows)).encode(x=x, y=y, tooltip=tips)
+    layers = [_background(domain)]
+    faint = 0.7 if len(rows) <= 12 else 0.3 if len(rows) <= 60 else 0.12
+    if intervals:
+        cross = base.mark_rule(strokeWidth=1.5, opacity=faint)
+        layers += [cross.encode(x=alt.X("x_low:Q"), x2=alt.X2("x_high:Q"), color=looks["color"])]
+        layers += [cross.encode(y=alt.Y("y_low:Q"), y2=alt.Y2("y_high:Q"), color=looks["color"])]
+    if has_key:
+        layers += [base.mark_rule(color=GREY, strokeWidth=1).encode(x2=alt.X2("actual_x:Q"), y2=alt.Y2("actual_y:Q"))]
+        key = base.transform_calculate(kind=f"'{ACTUAL}'").mark_point(filled=True, size=60, opacity=0.9)
+        layers += [key.encode(x=alt.X("actual_x:Q"), y=alt.Y("actual_y:Q"), **looks)]
+    layers += [base.mark_point(filled=True, size=70 if len(rows) <= 60 else 34, opacity=0.95).encode(**looks)]
+    layers += _names(rows, domain, size)
+    return alt.layer(*layers).properties(width=size[0], height=size[1])
 
 
-def _tooltip(what: str, *, intervals: bool, actual: bool) -> list[Any]:
-    shown = [tip("juror:N", "juror"), tip("label:N", "label")]
-    shown += [tip("value:Q", what, PERCENT)]
-    shown += [tip("value_interval:N", "interval")] * intervals
-    shown += [tip("actual:Q", "actual", PERCENT)] * actual
+def _background(domain: list[float]) -> Chart:
+    """Draw the unit square and the line of guessing."""
+    low, high = domain
+    corners = data([{"x": 0, "y": 0, "x2": 1, "y2": 1}])
+    square = alt.Chart(corners).mark_rect(fillOpacity=0, style="outline", strokeOpacity=0.6, strokeWidth=1, clip=True)
+    inner = max(low, 1 - high), min(high, 1 - low)
+    line = alt.Chart(data([{"x": x, "y": 1 - x} for x in inner]))
+    word = alt.Chart(data([{"x": inner[0] + 0.04, "y": 0.96 - inner[0], "text": "chance"}]))
+    word = word.mark_text(align="left", baseline="top", angle=45, dx=2, dy=4, fontStyle="italic", fontSize=10)
+    at = {"x": alt.X("x:Q"), "y": alt.Y("y:Q")}
+    return (
+        square.encode(x2=alt.X2("x2:Q"), y2=alt.Y2("y2:Q"), **at)
+        + line.mark_line(style="ink", strokeDash=[5, 4], strokeWidth=1.2).encode(**at)
+        + word.encode(text=alt.Text("text:N"), **at)
+    )
+
+
+def _names(rows: Sequence[Row], domain: list[float], size: tuple[float, float]) -> list[Chart]:
+    """Draw the names of the jurors, with a line to those that stand far away.
+
+    The worst, which a reader looks for, are placed first.
+    """
+    low, high = domain
+    span = high - low
+
+    def pixels(row: Row, x: str, y: str) -> tuple[float, float]:
+        return (row[x] - low) / span * size[0], (high - row[y]) / span * size[1]
+
+    points = [pixels(row, "x", "y") for row in rows]
+    known = [row for row in rows if row.get("actual_x") is not None and row.get("actual_y") is not None]
+    others = [pixels(row, "actual_x", "actual_y") for row in known]
+    order = sorted(range(len(rows)), key=lambda k: (rows[k]["kind"] == BETTER, rows[k]["x"] + rows[k]["y"]))
+    placed = place_names([row["juror"] for row in rows], points, size, others=others, order=order)
+    to_names: list[Row] = []
+    texts: dict[str, list[Row]] = {"left": [], "right": [], "center": []}
+    for name in placed:
+        row = rows[name.index]
+        x, y = low + name.at[0] / size[0] * span, high - name.at[1] / size[1] * span
+        texts[name.align].append({"juror": row["juror"], "name": cut_middle(row["juror"]), "x": x, "y": y})
+        if name.is_far:
+            to_names.append({"x": row["x"], "y": row["y"], "x2": x, "y2": y})
+    at = {"x": alt.X("x:Q"), "y": alt.Y("y:Q")}
+    layers = []
+    if to_names:
+        line = alt.Chart(data(to_names)).mark_rule(color=GREY, strokeWidth=0.7)
+        layers.append(line.encode(x2=alt.X2("x2:Q"), y2=alt.Y2("y2:Q"), **at))
+    for align, names in texts.items():
+        if names:
+            text = alt.Chart(data(names)).mark_text(align=align, limit=NAME_WIDTH)
+            layers.append(text.encode(text=alt.Text("name:N"), tooltip=tip("juror:N", "juror"), **at))
+    return layers
+
+
+# -- dots, or a heat map --
+
+
+def _rows(evaluation: Any, truth: KeyedEvaluation | None, cells: Sequence[tuple[str, str, Any]]) -> list[Row]:
+    """Make one row per cell: a juror, a label as text, and the name of the share."""
+    rows: list[Row] = []
+    for juror, label, name in cells:
+        row = {"juror": juror, "label": label, "score": share_of(evaluation, "score", juror)}
+        row |= share_cells("value", evaluation, *name)
+        rows.append(row if truth is None else row | {"actual": share_of(truth, *name)})
+    return rows
+
+
+def _by_score(evaluation: Any, jurors: Sequence[str]) -> list[str]:
+    scores = {juror: share_of(evaluation, "score", juror) for juror in jurors}
+    return sorted(jurors, key=lambda juror: np.inf if (score := scores[juror]) is None else -score)
+
+
+def _tips(rows: list[Row], what: str) -> list[Any]:
+    shown = [tip("juror:N", "juror"), tip("label:N", "label"), tip("value:Q", what, PERCENT)]
+    shown += [tip("value_interval:N", "interval")] * any(row["value_low"] is not None for row in rows)
+    shown += [tip("actual:Q", "actual", PERCENT)] * ("actual" in rows[0])
     return [*shown, tip("score:Q", "score", PERCENT)]
 
 
-def _dots(
-    grades: ChartGrades, truth: ChartGrades | None, size: tuple[float, float | None], *, scores_only: bool
-) -> Chart:
+def _name_axis(field: str, names: Sequence[str], step: float) -> Any:
+    """Make a vertical axis with a line per name, so many pixels apart."""
+    y = alt.Y(f"{field}:N", scale=ordered(names), title=None)
+    return y.axis(grid=True, labels=step >= 9, ticks=False, domain=False, labelExpr=CUT_LABEL)
+
+
+def _dots(rows: list[Row], jurors: list[str], labels: list[str], what: str, size: tuple[float, float | None]) -> Chart:
     """Draw a panel per label and a row per juror, or the other way round if the labels are many."""
-    rows = _rows(grades, truth, scores_only=scores_only)
-    jurors, labels = _by_score(grades), ["all items"] if scores_only else [str(a) for a in grades.labels]
     panels, lines = (("juror", jurors), ("label", labels)) if len(labels) > _MAX_PANELS else (
         ("label", labels), ("juror", jurors))  # fmt: skip
     step = max(5.0, min(20.0, _MAX_HEIGHT / len(lines[1])))
     tall = size[1] if size[1] is not None else step * len(lines[1])
     wide = size[0] if len(panels[1]) == 1 else max(70.0, (size[0] + 200) / len(panels[1]) - 12)
-    y = alt.Y(f"{lines[0]}:N", scale=ordered(lines[1]), title=None)
-    y = y.axis(grid=True, labels=step >= 9, ticks=False, domain=False, labelExpr=CUT_LABEL)
-    what = "score" if scores_only else "accuracy"
-    intervals = any(row["value_low"] is not None for row in rows)
-    tooltip = _tooltip(what, intervals=intervals, actual=truth is not None)
-    layers = dot_layers(rows, y, what, tooltip, form="%", ticks=6 if len(panels[1]) == 1 else 3)
+    y = _name_axis(*lines, step)
+    layers = dot_layers(rows, y, what, _tips(rows, what), form="%", ticks=6 if len(panels[1]) == 1 else 3)
     layered = alt.layer(*layers, data=data(placed(rows, *panels))).properties(width=wide, height=tall)
     if len(panels[1]) == 1:
         return layered
     return layered.facet(column=alt.Column(f"{panels[0]}:N", sort=by_place(), title=None)).properties(spacing=24)
 
 
-def _heat(grades: ChartGrades, truth: ChartGrades | None, width: float, height: float | None) -> Chart:
-    rows = _rows(grades, truth)
-    intervals = any(row["value_low"] is not None for row in rows)
+def _heat(rows: list[Row], jurors: list[str], labels: list[str], size: tuple[float, float | None]) -> Chart:
     values = [row["value"] for row in rows if row["value"] is not None]
     domain = [min([0.5, *values]), max([1.0, *values])]
-    tall = height if height is not None else min(_MAX_HEIGHT, max(14.0 * len(grades.jurors), 60))
-    step = tall / len(grades.jurors)
-    wide = max(width, 24.0 * len(grades.labels))
+    tall = size[1] if size[1] is not None else min(_MAX_HEIGHT, max(14.0 * len(jurors), 60))
+    step = tall / len(jurors)
     title = None if step >= 9 else "jurors, the most accurate first"
-    return (
-        alt.Chart(data(rows))
-        .mark_rect()
-        .encode(
-            x=alt.X("label:N", scale=ordered(grades.labels), title="true label").axis(
-                labelAngle=-40, labelLimit=110
-            ),
-            y=alt.Y("juror:N", scale=ordered(_by_score(grades)), title=title).axis(labels=step >= 9, ticks=False),
-            color=alt.Color("value:Q", title="accuracy", scale=alt.Scale(scheme=SEQUENTIAL, domain=domain)).legend(
-                format="%"
-            ),
-            tooltip=_tooltip("accuracy", intervals=intervals, actual=truth is not None),
-        )
-        .properties(width=wide, height=tall)
+    colour = alt.Color("value:Q", title="accuracy", scale=alt.Scale(scheme=SEQUENTIAL, domain=domain))
+    chart = alt.Chart(data(rows)).mark_rect().encode(
+        x=alt.X("label:N", scale=ordered(labels), title="true label").axis(labelAngle=-40, labelLimit=110),
+        y=alt.Y("juror:N", scale=ordered(jurors), title=title).axis(labels=step >= 9, ticks=False),
+        color=colour.legend(format="%"), tooltip=_tips(rows, "accuracy"),
     )  # fmt: skip
-
-
-# -- the two solutions of a trio: each the other's reflection at the line of guessing --
-
-_CHOSEN, _MIRROR = "chosen", "mirror"
-
-
-def solutions(evaluation: Evaluation, *, width: float = 420, height: float | None = None) -> Chart:
-    """Both evaluations that explain three jurors' counts: what one calls the first label, the other calls the second.
-
-    An accuracy pair (a, b) becomes (1 - b, 1 - a), its reflection at the line of guessing; a prevalence p becomes
-    1 - p.
-
-    Returns
-    -------
-    altair chart
-    """
-    check_result(evaluation, (Evaluation,), "both solutions")
-    jurors, labels = len(evaluation.jurors), len(evaluation.labels)
-    if (jurors, labels) != (3, 2):
-        raise SketchError(
-            "the two solutions are those of three jurors and two labels; this panel has "
-            f"{count_noun(jurors, 'juror')} "
-            f"and {count_noun(labels, 'label')}"
-        )
-    if len(evaluation.independent.solutions) != 2:
-        there = (
-            "there is one"
-            if len(evaluation.independent.solutions) == 1
-            else f"there are {len(evaluation.independent.solutions)}"
-        )
-        raise SketchError(f"two solutions are found by the method 'algebraic'; by {evaluation.method!r} {there}")
-    if not all(s.is_real for s in evaluation.independent.solutions):
-        raise SketchError(
-            "both solutions of these votes are complex, so they have no place in the accuracy plane; "
-            "`jurors grade --format json` has their numbers"
-        )
-    first, second = evaluation.labels
-    by_name = dict(
-        zip((_CHOSEN, _MIRROR), (solution.to_float() for solution in evaluation.independent.solutions), strict=True)
-    )
-    rows = [
-        {"juror": j, "solution": name, "kind": name, "x": row[first], "y": row[second], "prevalence": s.prevalences[0]}
-        for name, s in by_name.items()
-        for j, row in s.accuracy.items()
-    ]
-    by_juror = [
-        {"juror": a["juror"], "x": a["x"], "y": a["y"], "x2": b["x"], "y2": b["y"]}
-        for a, b in zip(rows[:3], rows[3:], strict=True)
-    ]
-    domain = grow_domain(*(row[name] for row in rows for name in ("x", "y")))
-    x, y = axes(evaluation.labels, domain)
-    a, b = (shorten_name(label, 30) for label in evaluation.labels)
-    legend = alt.Legend(title=None, orient="top", offset=4)
-    kinds = [_CHOSEN, _MIRROR]
-    colour = alt.Color("solution:N", scale=alt.Scale(domain=kinds, range=[BLUE, ORANGE]), legend=legend)
-    shape = alt.Shape("solution:N", scale=alt.Scale(domain=kinds, range=["circle", "square"]), legend=legend)
-    tips = [tip("juror:N", "juror"), tip("solution:N", "solution")]
-    tips += [tip("x:Q", f"accuracy on {a}", PERCENT)]
-    tips += [tip("y:Q", f"accuracy on {b}", PERCENT)]
-    tips += [tip("prevalence:Q", f"prevalence of {a}", PERCENT)]
-    links = (
-        alt.Chart(data(by_juror))
-        .mark_rule(color=GREY, strokeDash=[2, 3])
-        .encode(x=x, y=y, x2=alt.X2("x2:Q"), y2=alt.Y2("y2:Q"))
-    )
-    points = alt.Chart(data(rows)).mark_point(filled=True, size=80, opacity=1)
-    points = points.encode(x=x, y=y, color=colour, shape=shape, tooltip=tips)
-    size = (width, width if height is None else height)
-    plane = alt.layer(background(domain), links, points, *named_points(rows, domain, size)).properties(
-        width=size[0], height=size[1]
-    )
-    shares: list[Row] = [{"solution": name, "share": float(s.prevalence[first])} for name, s in by_name.items()]
-    scale = alt.Scale(domain=grow_domain(*(row["share"] for row in shares)), nice=False)
-    prevalence = alt.Chart(data(shares)).mark_point(filled=True, size=80, opacity=1).encode(
-        x=alt.X("share:Q", title=f"prevalence of {a}", scale=scale).axis(format="%", tickCount=6),
-        color=colour, shape=shape, tooltip=[alt.Tooltip("solution:N"), tip("share:Q", "prevalence", PERCENT)],
-    )  # fmt: skip
-    centre = alt.Chart(data([{"share": 0.5}])).mark_rule(style="ink", strokeDash=[5, 4]).encode(x=alt.X("share:Q"))
-    strip = alt.layer(centre, prevalence).properties(width=width, height=34)
-    about = [
-        f"Chosen by: {evaluation.independent.rule}.",
-        f"Prevalence of {a}: {percent(shares[0]['share'])}, or {percent(shares[1]['share'])} in the mirror.",
-    ]
-    return finish(alt.vconcat(plane, strip, spacing=14), "The two solutions that explain the votes", about)
+    return chart.properties(width=max(size[0], 24.0 * len(labels)), height=tall)
 
 
 # -- estimated against actual --
@@ -442,7 +317,19 @@ def against_key(
     """
     check_result(evaluation, (Evaluation,), "estimates against a key")
     check_result(keyed, (KeyedEvaluation,), "actual numbers")
-    rows = [row for row in _key_rows(evaluation, keyed) if row["value"] is not None and row["actual"] is not None]
+    check_graded(evaluation)
+    jurors = [juror for juror in evaluation.jurors if juror in set(keyed.jurors)]
+    compared: list[tuple[Any, ...]] = [("score", juror) for juror in jurors]
+    if not evaluation.exam:
+        labels_of_both = [label for label in evaluation.labels if label in keyed.labels]
+        compared = [(*of, a) for a in labels_of_both for of in (("prevalence",), *(("accuracy", j) for j in jurors))]
+    rows: list[Row] = []
+    for statistic, *of in compared:
+        row = {"statistic": statistic, "juror": "–" if statistic == "prevalence" else of[0]}
+        row |= {"label": "all" if statistic == "score" else str(of[-1]), "actual": share_of(keyed, statistic, *of)}
+        row |= share_cells("value", evaluation, statistic, *of)
+        if row["value"] is not None and row["actual"] is not None:
+            rows.append(row)
     if not rows:
         raise SketchError("no juror or label of the evaluation is among those of the key")
     names = ("value", "value_low", "value_high", "actual")
@@ -470,46 +357,18 @@ def against_key(
         x=alt.X("x:Q", scale=scale), x2=alt.X2("x2:Q"), y=alt.Y("x:Q", scale=scale), y2=alt.Y2("x2:Q")
     )
     faint = 0.5 if len(rows) <= 60 else 0.15
-    bars = base.mark_rule(strokeWidth=1.5, opacity=faint).encode(
-        y=alt.Y("value_low:Q", title=None), y2=alt.Y2("value_high:Q")
-    )
+    bars = base.mark_rule(strokeWidth=1.5, opacity=faint)
+    bars = bars.encode(y=alt.Y("value_low:Q", title=None), y2=alt.Y2("value_high:Q"))
     points = base.mark_point(filled=True, opacity=0.9, size=60 if len(rows) <= 120 else 30)
     points = points.encode(shape=shape.legend(title=None) if len(statistics) > 1 else shape.legend(None))
     chart = alt.layer(square, line.encode(x=alt.X("actual:Q"), y=alt.Y("value:Q")), bars, points)
     chart = chart.properties(width=width, height=width if height is None else height)
-    errors = np.array([row["value"] - row["actual"] for row in rows])
-    about = [
-        f"{count_noun(keyed.items, 'item')} with a true label; typical error (RMS) {np.sqrt((errors**2).mean()):.1%}"
-    ]
+    typical = np.sqrt(np.mean([(row["value"] - row["actual"]) ** 2 for row in rows]))
+    about = [f"{count_noun(keyed.items, 'item')} with a true label; typical error (RMS) {typical:.1%}"]
     if known := [row for row in rows if row["value_low"] is not None]:
         covered = sum(row["value_low"] <= row["actual"] <= row["value_high"] for row in known)
         about.append(f"{covered:,} of {len(known):,} intervals contain the actual number")
     return finish(chart, "Estimates without the key against the actual numbers", about)
-
-
-def _key_rows(evaluation: Evaluation, keyed: KeyedEvaluation) -> list[Row]:
-    grades, truth = grades_of(evaluation), grades_of(keyed)
-    shared = [j for j in grades.jurors if j in set(truth.jurors)]
-    place, key = ({j: k for k, j in enumerate(g.jurors)} for g in (grades, truth))
-    rows: list[Row] = []
-    if evaluation.exam:
-        for j in shared:
-            row = {"statistic": "score", "juror": j, "label": "all", "value": number(grades.score[place[j]]),
-                   "actual": number(truth.score[key[j]])}  # fmt: skip
-            rows.append(row | ends_row("value", grades.ends("score", j)))
-        return rows
-    for m, label in enumerate(grades.labels):
-        if label not in truth.labels:
-            continue
-        at = truth.labels.index(label)
-        row = {"statistic": "prevalence", "juror": "–", "label": str(label), "value": number(grades.prevalence[m]),
-               "actual": number(truth.prevalence[at])}  # fmt: skip
-        rows.append(row | ends_row("value", grades.ends("prevalence", label)))
-        for j in shared:
-            value, actual = number(grades.accuracy[place[j], m]), number(truth.accuracy[key[j], at])
-            row = {"statistic": "accuracy", "juror": j, "label": str(label), "value": value, "actual": actual}
-            rows.append(row | ends_row("value", grades.ends("accuracy", j, label)))
-    return rows
 
 
 # -- scores over time --
@@ -605,19 +464,76 @@ def reliability(result: NumberGrades | NumberScores, *, width: float = 420, heig
         rows.append(row | {"value_interval": text})
     best = np.argsort(-np.nan_to_num(grades.reliability, nan=-np.inf), kind="stable")
     step = max(5.0, min(20.0, _MAX_HEIGHT / len(rows)))
-    y = alt.Y("juror:N", scale=ordered(grades.jurors[k] for k in best), title=None)
-    y = y.axis(grid=True, labels=step >= 9, ticks=False, domain=False, labelExpr=CUT_LABEL)
+    y = _name_axis("juror", [grades.jurors[k] for k in best], step)
     tips = [tip("juror:N", "juror"), tip("value:Q", "reliability", _FORM), tip("value_interval:N", "interval")]
     tips += [tip("actual:Q", "by the key", _FORM)] * (actual is not None)
     layers = dot_layers(rows, y, "reliability", tips, form=_FORM, ticks=6)
     tall = step * len(rows) if height is None else height
     chart = alt.layer(*layers, data=data(rows)).properties(width=width, height=tall)
     # in short lines, since a browser may write them wider than they were measured
-    about = [
-        f"{count_noun(len(grades.jurors), 'juror')}, {count_noun(grades.items, 'item')}; "
-        f"{grades.level * 100:g}% intervals",
-    ]
+    about = [f"{count_noun(len(grades.jurors), 'juror')}, {count_noun(grades.items, 'item')}"]
+    about[0] += f"; {grades.level * 100:g}% intervals"
     if unknown := int(np.isnan(grades.reliability).sum()):
         about.append(f"{count_noun(unknown, 'juror')} without a grade")
     about += ["Crosses: actual, by the answer key"] * (actual is not None)
     return finish(chart, "How reliable each juror is", about)
+
+
+# -- the systems under test, by tier --
+
+_COLOURS = {"may be the best": BLUE, "settled as worse": ORANGE, "too few items": GREY}
+
+
+def systems(result: SystemComparison, *, width: float = 420, height: float | None = None) -> Chart:
+    """Each system's rate with its interval and the ranks that it may have, the best first; a cross is the raw rate.
+
+    Lines separate the tiers.
+
+    Returns
+    -------
+    altair chart
+    """
+    check_result(result, (SystemComparison,), "systems")
+    is_rate = result.good is not None
+    rows: list[Row] = []
+    for name, x in result.systems.items():
+        place = "too few items" if x.best_rank is None else "may be the best"
+        row: Row = {"system": name, "value": x.rate, "low": x.low, "high": x.high, "raw": x.raw, "items": x.items}
+        row |= {"place": place if x.best_rank in (None, 1) else "settled as worse", "rank": rank_text(x)}
+        row["shown"], row["raw_shown"] = (percent(v) if is_rate else f"{v:.2f}" for v in (x.rate, x.raw))
+        row["interval"] = percent_range((x.low, x.high)) if is_rate else f"{x.low:.2f} – {x.high:.2f}"
+        rows.append(row)
+    ends = [row[name] for row in rows for name in ("low", "high", "value", "raw")]
+    domain = grow_domain(*ends) if is_rate else [min(ends), max(ends)]
+    title = f"rate of {result.good}" if is_rate else "mean level"
+    axis = alt.X("value:Q", title=title, scale=alt.Scale(domain=domain, nice=False, zero=False))
+    axis = axis.axis(format="%" if is_rate else ".1f", tickCount=6)
+    step = max(5.0, min(22.0, _MAX_HEIGHT / len(rows)))
+    y = _name_axis("system", list(result.systems), step)
+    places = [place for place in _COLOURS if any(row["place"] == place for row in rows)]
+    scale = alt.Scale(domain=places, range=[_COLOURS[place] for place in places])
+    legend = alt.Legend(title=None, orient="bottom") if len(places) > 1 else None
+    tips = [
+        tip("system:N", "system"), tip("shown:N", title), tip("interval:N", f"{result.level * 100:g}%"),
+        tip("raw_shown:N", "raw"), tip("items:Q", "items", ","), tip("rank:N", "rank"),
+    ]  # fmt: skip
+    base = alt.Chart().encode(y=y, x=axis, tooltip=tips, color=alt.Color("place:N", scale=scale, legend=legend))
+    layers = [
+        base.mark_rule(strokeWidth=3, opacity=0.6).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q")),
+        base.mark_point(shape="cross", filled=True, size=45).encode(x=alt.X("raw:Q"), color=alt.value(GREY)),
+        base.mark_point(filled=True, size=60, opacity=1),
+    ]
+    if step >= 9:
+        text = alt.Chart().mark_text(align="left", baseline="middle", dx=6)
+        layers.append(text.encode(y=y, text=alt.Text("rank:N"), x=alt.value(width)))
+    last_of_tiers = [tier[-1] for tier in result.ranking[:-1]]
+    if last_of_tiers:
+        rule = alt.Chart(data([{"system": name} for name in last_of_tiers])).mark_rule(style="ink", strokeOpacity=0.5)
+        layers.append(rule.encode(y=alt.Y("system:N", bandPosition=1)))
+    tall = step * len(rows) if height is None else height
+    chart = alt.layer(*layers, data=data(rows)).properties(width=width, height=tall)
+    about = [
+        f"{count_noun(result.judges, 'judge')}; {result.level * 100:g}% intervals; on the right, possible ranks",
+        "Crosses: raw rates by majority" if is_rate else "Crosses: means of the votes",
+    ]
+    return finish(chart, "How good each system is", about)

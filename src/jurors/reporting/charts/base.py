@@ -13,14 +13,14 @@ import html
 import io
 import json
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from importlib import import_module
+from itertools import product
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from jurors._numeric import Floats
 from jurors.errors import JurorsError, SketchError, name_positions
 from jurors.evaluate.card import ENOUGH_VOTES, SHORT, percent_range
 from jurors.evaluate.card import shown_jurors as card_jurors
@@ -322,13 +322,18 @@ def _page(chart: Chart, theme: Theme) -> str:
 # -- names beside their points, without overlap: greedy, in pixels; a name without room is only in the tooltip --
 
 Point: TypeAlias = tuple[float, float]
-Box: TypeAlias = tuple[float, float, float, float]
 
 _LETTER, _LINE, _DOT = 6.4, 13.0, 5.0  # pixels: width of a letter, height of a line, radius of a point
-_LIMIT = 120.0  # a longer name is cut with an ellipsis
+NAME_WIDTH = 120.0  # a longer name is cut with an ellipsis
 _NEAR, _FAR = 9.0, 24.0
 _FEW = 16  # up to so many points, names may stand farther away, with a line to them
 _CROWD = 60  # beyond so many points, ten names are enough
+_SIDE = 1 / 1.5
+# Where a name may stand (right and down, in reaches): off the interval's cross first, then on it.
+_SPOTS = (
+    (_SIDE, -1.0, "left"), (-_SIDE, -1.0, "right"), (_SIDE, 1.0, "left"), (-_SIDE, 1.0, "right"),
+    (0.0, -1.0, "center"), (0.0, 1.0, "center"), (1.0, 0.0, "left"), (-1.0, 0.0, "right"),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -359,10 +364,14 @@ def place_names(
     """
     taken = [(x - _DOT, y - _DOT, x + _DOT, y + _DOT) for x, y in (*points, *others)]
     placed: list[Placed] = []
+    reaches = (_NEAR, _FAR) if len(points) <= _FEW else (_NEAR,)
     for k in range(len(points)) if order is None else order:
         letters = sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in names[k])
-        width = min(_LETTER * letters, _LIMIT)
-        for at, align, box, is_far in _candidate_boxes(points[k], width, far=len(points) <= _FEW):
+        width = min(_LETTER * letters, NAME_WIDTH)
+        for reach, (right, down, align) in product(reaches, _SPOTS):
+            x, y = points[k][0] + right * reach, points[k][1] + down * (reach + (4 if align == "center" else 0))
+            left = x if align == "left" else x - width if align == "right" else x - width / 2
+            box = (left, y - _LINE / 2, left + width, y + _LINE / 2)
             inside = box[0] >= 0 and box[1] >= 0 and box[2] <= size[0] + 40 and box[3] <= size[1]
             overlaps = (
                 box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]
@@ -371,24 +380,11 @@ def place_names(
             )
             if inside and not any(overlaps):
                 taken.append(box)
-                placed.append(Placed(k, at, align, is_far))
+                placed.append(Placed(k, (x, y), align, reach == _FAR))
                 break
         if len(placed) == (24 if len(points) <= _CROWD else 10):
             break
     return placed
-
-
-def _candidate_boxes(point: Point, width: float, *, far: bool) -> Iterator[tuple[Point, str, Box, bool]]:
-    """List where a name may stand: off the interval's cross first, then on it, then farther away."""
-    x, y = point
-    for reach in (_NEAR, _FAR) if far else (_NEAR,):
-        side = reach / 1.5
-        spots = [(x + side, y - reach, "left"), (x - side, y - reach, "right"), (x + side, y + reach, "left"),
-                 (x - side, y + reach, "right"), (x, y - reach - 4, "center"), (x, y + reach + 4, "center"),
-                 (x + reach, y, "left"), (x - reach, y, "right")]  # fmt: skip
-        for to_x, to_y, align in spots:
-            left = to_x if align == "left" else to_x - width if align == "right" else to_x - width / 2
-            yield (to_x, to_y), align, (left, to_y - _LINE / 2, left + width, to_y + _LINE / 2), reach == _FAR
 
 
 def cut_middle(name: str, most: int = 18) -> str:
@@ -410,102 +406,14 @@ def cut_middle(name: str, most: int = 18) -> str:
 CUT_LABEL = "length(datum.label) > 19 ? slice(datum.label, 0, 9) + '…' + slice(datum.label, -9) : datum.label"
 
 
-def name_layers(
-    names: Sequence[str], points: Sequence[Point], placed: Sequence[Placed], to_data: Callable[[Point], Point]
-) -> list[Chart]:
-    """Draw the names that were placed, and a line to those that stand far away.
-
-    Parameters
-    ----------
-    to_data
-        Turns pixels into the axes' numbers.
-
-    Returns
-    -------
-    list of altair charts
-    """
-    layers = []
-    if far := [p for p in placed if p.is_far]:
-        ends = [(*to_data(points[p.index]), *to_data(p.at)) for p in far]
-        rows = data([dict(zip(("x", "y", "x2", "y2"), row, strict=True)) for row in ends])
-        layers.append(
-            alt.Chart(rows)
-            .mark_rule(color=GREY, strokeWidth=0.7)
-            .encode(x=alt.X("x:Q"), y=alt.Y("y:Q"), x2=alt.X2("x2:Q"), y2=alt.Y2("y2:Q"))
-        )
-    for align in ("left", "right", "center"):
-        texts = [(names[p.index], *to_data(p.at)) for p in placed if p.align == align]
-        if texts:
-            rows = data([{"juror": name, "name": cut_middle(name), "x": x, "y": y} for name, x, y in texts])
-            text = alt.Chart(rows).mark_text(align=align, limit=_LIMIT)
-            layers.append(
-                text.encode(x=alt.X("x:Q"), y=alt.Y("y:Q"), text=alt.Text("name:N"), tooltip=tip("juror:N", "juror"))
-            )
-    return layers
-
-
 # -- the numbers of a result as rows: floats, None where there is none, nothing rounded, nothing clamped --
 
-Ends: TypeAlias = tuple[float, float]
 
-_NO_ENDS: Ends = (float("nan"), float("nan"))
-
-
-@dataclass(frozen=True)
-class ChartGrades:
-    """The grades of an evaluation, with or without a key, as plain floats; NaN where there is none."""
-
-    jurors: tuple[str, ...]
-    labels: tuple[Label, ...]
-    prevalence: Floats  #: (R,)
-    accuracy: Floats  #: (N, R)
-    score: Floats  #: (N,)
-    evaluation: Evaluation | None  #: where intervals come from
-
-    def ends(self, statistic: str, *names: Any) -> Ends:
-        """Look up an interval; (NaN, NaN) where there is none."""
-        return _NO_ENDS if self.evaluation is None else self.evaluation.interval_of(statistic, *names)
-
-    def take(self, jurors: Sequence[str]) -> ChartGrades:
-        """Only these jurors, in this order."""
-        at = [self.jurors.index(j) for j in jurors]
-        return replace(self, jurors=tuple(jurors), accuracy=self.accuracy[at], score=self.score[at])
-
-
-def grades_of(result: Evaluation | KeyedEvaluation, *, independent: bool = False) -> ChartGrades:
-    """Convert the grades, or those of the independent-errors model, to floats; SketchError if there are none.
-
-    Returns
-    -------
-    ChartGrades
-    """
-    if isinstance(result, Evaluation) and not (result.independent.solution if independent else result.has_grades):
+def check_graded(result: Evaluation | KeyedEvaluation) -> None:
+    """Raise SketchError if an evaluation has no grades to draw."""
+    if isinstance(result, Evaluation) and not result.has_grades:
         loud = next((f" ({alarm.kind})" for alarm in result.alarms if alarm.level == "alarm"), "")
         raise SketchError(f"no real solution explains these votes, so there are no grades to draw{loud}")
-    jurors, labels = result.jurors, result.labels
-    grades: Any = result if isinstance(result, Evaluation) else result.solution.to_float()
-    if independent and isinstance(result, Evaluation):
-        grades = result.independent
-    accuracy = [[grades.accuracy[j].get(a) for a in labels] for j in jurors]
-    return ChartGrades(
-        jurors, labels, np.array([grades.prevalence.get(a) for a in labels], dtype=float),
-        np.array(accuracy, dtype=float).reshape(len(jurors), len(labels)),
-        np.array([grades.score.get(j) for j in jurors], dtype=float),
-        result if isinstance(result, Evaluation) else None,
-    )  # fmt: skip
-
-
-def matched(truth: ChartGrades, grades: ChartGrades) -> ChartGrades:
-    """Arrange the truth by the labels of the grades; a key may have more labels, or fewer.
-
-    Returns
-    -------
-    ChartGrades
-    """
-    place = [truth.labels.index(a) if a in truth.labels else -1 for a in grades.labels]
-    padded = np.concatenate([truth.accuracy, np.full((len(truth.jurors), 1), np.nan)], axis=1)
-    prevalence = np.append(truth.prevalence, 0.0)  # a label the key does not know never occurs in it
-    return ChartGrades(truth.jurors, grades.labels, prevalence[place], padded[:, place], truth.score, None)
 
 
 def number(value: Any) -> float | None:
@@ -518,18 +426,34 @@ def number(value: Any) -> float | None:
     return None if value is None or value != value else float(value)
 
 
-def ends_row(name: str, ends: Ends) -> dict[str, Any]:
-    """Make the cells of an interval: its ends and its text.
+def share_of(result: Any, statistic: str, *names: Any) -> float | None:
+    """Look up a share of a result with prevalence, accuracy and score by name.
+
+    Returns
+    -------
+    float or None
+        None where there is none, or no such name.
+    """
+    value = getattr(result, statistic)
+    for name in names:
+        value = None if value is None else value.get(name)
+    return number(value)
+
+
+def share_cells(field: str, result: Any, statistic: str, *names: Any) -> Row:
+    """Make the cells of a share: its value, the ends of its interval where an Evaluation has one, and their text.
 
     Returns
     -------
     dict
-        `name_low`, `name_high` and `name_interval`.
+        `field`, `field_low`, `field_high` and `field_interval`.
     """
+    ends = result.interval_of(statistic, *names) if isinstance(result, Evaluation) else (np.nan, np.nan)
     return {
-        f"{name}_low": number(ends[0]),
-        f"{name}_high": number(ends[1]),
-        f"{name}_interval": f"{percent_range(ends)}%" if ends[0] == ends[0] else "none",
+        field: share_of(result, statistic, *names),
+        f"{field}_low": number(ends[0]),
+        f"{field}_high": number(ends[1]),
+        f"{field}_interval": f"{percent_range(ends)}%" if ends[0] == ends[0] else "none",
     }
 
 

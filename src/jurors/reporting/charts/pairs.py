@@ -58,9 +58,9 @@ def agreement(
     statistics = result if isinstance(result, AgreementStatistics) else agreement_statistics(_sketch(result))
     size = len(statistics.jurors)
     _check_size(size)
-    matrix, items = np.full((size, size), np.nan), np.zeros((size, size))
-    for target, values in ((matrix, statistics.pair_agreement), (items, statistics.pair_items)):
-        target[statistics.first, statistics.second] = target[statistics.second, statistics.first] = values
+    pairs = (statistics.first, statistics.second)
+    matrix = _symmetric(size, pairs, statistics.pair_agreement, np.nan)
+    items = _symmetric(size, pairs, statistics.pair_items, 0.0)
     what = "The best and worst" if jurors is None else "Shown"
     if isinstance(result, Evaluation) or jurors is not None:
         names = shown_jurors(result, jurors) if isinstance(result, Evaluation) else list(jurors or ())
@@ -70,16 +70,12 @@ def agreement(
         shown = sorted(np.argsort(-items.sum(axis=1), kind="stable")[:MOST_JURORS].tolist())
     matrix, items = matrix[np.ix_(shown, shown)], items[np.ix_(shown, shown)]
     names = [statistics.jurors[k] for k in shown]
-    order = _seriated(matrix)
     alpha = statistics.krippendorff_alpha
     share = "" if statistics.agreement is None else f"two votes agree {float(statistics.agreement):.1%} of the time"
     chance = "" if alpha is None else f", Krippendorff's alpha {float(alpha):.2f}"
     about = [f"{count_noun(size, 'juror')}, {count_noun(statistics.items, 'item')}; {share}{chance}"]
     about += shown_of(names, statistics.jurors, what)
-    values = matrix[np.isfinite(matrix)]
-    scale = alt.Scale(scheme=SEQUENTIAL, domain=[min(0.5, float(values.min(initial=0.5))), 1.0])
-    legend = {"title": "agreement", "format": "%"}
-    chart = _heat(names, order, matrix, items, scale, legend, ".1%", (width, height))
+    chart = _heat("agreement", names, _seriated(matrix), matrix, items, (width, height))
     return finish(chart, "How often each pair of jurors agrees", about)
 
 
@@ -111,17 +107,14 @@ def dependence(
     shown = _most_dependent([(a, b) for a, b, _, _ in measured.pairs()], measured.jurors)
     at = [measured.jurors.index(j) for j in shown]
     correlation = measured.correlation[np.ix_(at, at)]
-    reach = max(0.05, float(np.nanmax(np.abs(correlation))))
-    scale = alt.Scale(domain=[-reach, 0, reach], range=DIVERGING, interpolate="rgb", clamp=True)
     about = [
         f"{count_noun(size, 'juror')} are worth {measured.effective_jurors:.1f} independent "
         "ones; mean error correlation "
         f"{measured.mean_correlation:+z.3f}",
         *shown_of(shown, measured.jurors, "The most dependent"),
     ]
-    legend = {"title": "error correlation", "format": "+.2f", "values": [-reach, 0, reach]}
     items = measured.items[np.ix_(at, at)]
-    chart = _heat(shown, _seriated(correlation), correlation, items, scale, legend, "+.3f", (width, height))
+    chart = _heat("error correlation", shown, _seriated(correlation), correlation, items, (width, height))
     return finish(chart, "How far errors are correlated", about)
 
 
@@ -130,18 +123,13 @@ def _kappas(e: Evaluation, size: tuple[float | None, float | None]) -> Chart:
     shown = _most_dependent([pair.jurors for pair in e.dependence], e.jurors)
     sketch = _sketch(e).take(shown)
     pairs = Pairs(sketch)
-    kappa, items = np.full((len(shown), len(shown)), np.nan), np.zeros((len(shown), len(shown)))
-    first, second = pairs.first, pairs.second
-    measured = pair_kappas(sketch, first, second, ("nominal",), None)[0].kappa
-    for target, values in ((kappa, measured), (items, pairs.items)):
-        target[first, second] = target[second, first] = values
+    both = (pairs.first, pairs.second)
+    kappa = _symmetric(len(shown), both, pair_kappas(sketch, *both, ("nominal",), None)[0].kappa, np.nan)
+    items = _symmetric(len(shown), both, pairs.items, 0.0)
     kappa[items < FEW_COMMON] = np.nan
-    reach = max(0.2, float(np.nanmax(np.abs(kappa))))
-    scale = alt.Scale(domain=[-reach, 0, reach], range=DIVERGING, interpolate="rgb", clamp=True)
     about = [f"{count_noun(len(e.jurors), 'juror')} are worth about {e.effective_jurors:.1f} independent ones"]
     about += shown_of(shown, e.jurors, "The most dependent")
-    legend = {"title": "kappa", "format": "+.2f", "values": [-reach, 0, reach]}
-    chart = _heat(shown, _seriated(kappa), kappa, items, scale, legend, "+.2f", size)
+    chart = _heat("kappa", shown, _seriated(kappa), kappa, items, size)
     return finish(chart, "How far each pair of jurors agrees beyond chance", about)
 
 
@@ -157,6 +145,13 @@ def _sketch(evaluation: Evaluation) -> Any:
     if evaluation.sketch is None:
         raise SketchError("this evaluation was not made from a sketch, so its pairs of jurors are not known")
     return evaluation.sketch
+
+
+def _symmetric(size: int, pairs: tuple[Any, Any], values: Any, empty: float) -> Floats:
+    """Make a matrix of the pairs' values, on both sides of the diagonal."""
+    matrix = np.full((size, size), empty)
+    matrix[pairs] = matrix[pairs[::-1]] = values
+    return matrix
 
 
 def _check_size(size: int) -> None:
@@ -179,10 +174,24 @@ def _seriated(matrix: Floats) -> list[int]:
     return [int(k) for k in leaves_list(tree)]
 
 
+# How numbers are written, and how far colours reach on both sides of 0 at least; agreement has no negative side.
+_FORMATS = {"agreement": (".1%", None), "kappa": ("+.2f", 0.2), "error correlation": ("+.3f", 0.05)}
+
+
 def _heat(
-    jurors: Sequence[str], order: list[int], matrix: Floats, items: Floats, scale: Any,
-    legend: dict[str, Any], number_format: str, size: tuple[float | None, float | None],
+    what: str, jurors: Sequence[str], order: list[int], matrix: Floats, items: Floats,
+    size: tuple[float | None, float | None],
 ) -> Chart:  # fmt: skip
+    """Draw a matrix of these numbers, jurors in order."""
+    number_format, least = _FORMATS[what]
+    known = matrix[np.isfinite(matrix)]
+    if least is None:
+        scale = alt.Scale(scheme=SEQUENTIAL, domain=[min(0.5, float(known.min(initial=0.5))), 1.0])
+        legend = alt.Legend(title=what, format="%")
+    else:
+        reach = float(np.abs(known).max(initial=least))
+        scale = alt.Scale(domain=[-reach, 0, reach], range=DIVERGING, interpolate="rgb", clamp=True)
+        legend = alt.Legend(title=what, format="+.2f", values=[-reach, 0, reach])
     count = len(order)
     names = [jurors[k] for k in order]
     wide = size[0] or max(130.0, max(2, min(34, 600 // count)) * count)
@@ -197,15 +206,23 @@ def _heat(
         if not (upper == upper[0]).all():  # else the number is written once, by the chart
             row["items"] = [int(n) for n in shared[at, at + 1 :]]
         rows.append(row)
-    base = _cells(alt.Chart(data(rows)), named, ["value", "items"] if "items" in rows[0] else ["value"])
+    base = (  # one row per pair, with both names
+        alt.Chart(data(rows))
+        .transform_flatten([name for name in ("value", "items") if name in rows[0]])
+        .transform_window(step="row_number()", groupby=["at"])
+        .transform_calculate(to="datum.at + datum.step")
+        .transform_filter("isValid(datum.value)")
+        .transform_lookup("at", alt.LookupData(named, "at", ["name"]), as_=["juror"])
+        .transform_lookup("to", alt.LookupData(named, "at", ["name"]), as_=["other"])
+    )
     if "items" not in rows[0]:
         base = base.transform_calculate(items=f"{int(items[order[0], order[1]])}")
     # Small cells overlap a little: else the page's colour shines through the seams.
     base = base.mark_rect(**({} if wide / count > 8 else {"width": {"band": 1.2}, "height": {"band": 1.2}})).encode(
-        color=alt.Color("value:Q", scale=scale, legend=alt.Legend(**legend)),
+        color=alt.Color("value:Q", scale=scale, legend=legend),
         tooltip=[
             tip("juror:N", "juror"), tip("other:N", "and"),
-            tip("value:Q", legend["title"], number_format),
+            tip("value:Q", what, number_format),
             tip("items:Q", "items both judged", ","),
         ],
     )  # fmt: skip
@@ -224,40 +241,30 @@ def _heat(
 
     layers = both_sides(base)
     if count <= _FEW:  # the numbers stand in the cells
-        is_share = number_format.endswith("%")
-        on_dark = "datum.value < 0.72" if is_share else "false"
+        on_dark = "datum.value < 0.72" if least is None else "false"
         ink = alt.condition(on_dark, alt.value("#F5F5F5"), alt.value("#111111"))
-        text = alt.Text("value:Q", format=".0%" if is_share else "+.2f")
+        text = alt.Text("value:Q", format=".0%" if least is None else "+.2f")
         layers += both_sides(base.mark_text(fontSize=9).encode(text=text, color=ink))
     return alt.layer(*layers).properties(width=wide, height=tall)
-
-
-def _cells(chart: Chart, named: dict[str, Any], lists: list[str]) -> Chart:
-    """Flatten lists of numbers to one row per pair, with both names."""
-    return (
-        chart.transform_flatten(lists)
-        .transform_window(step="row_number()", groupby=["at"])
-        .transform_calculate(to="datum.at + datum.step")
-        .transform_filter("isValid(datum.value)")
-        .transform_lookup("at", alt.LookupData(named, "at", ["name"]), as_=["juror"])
-        .transform_lookup("to", alt.LookupData(named, "at", ["name"]), as_=["other"])
-    )
 
 
 # -- each juror's confusion matrix --
 
 _PRINTED = 6  # up to so many labels, the numbers stand in the cells
+_MOST_MATRICES = 12
+
+
+def busiest_jurors(evaluation: Evaluation | KeyedEvaluation) -> list[str]:
+    """Select the jurors whose confusion matrices are drawn: those with most votes, in their order."""
+    busiest = sorted(evaluation.jurors, key=lambda j: -evaluation.votes.get(j, 0))[:_MOST_MATRICES]
+    return [j for j in evaluation.jurors if j in set(busiest)]
 
 
 def confusion(
-    evaluation: Evaluation | KeyedEvaluation,
-    *,
-    jurors: Sequence[str] | None = None,
-    most: int = 12,
-    width: float | None = None,
+    evaluation: Evaluation | KeyedEvaluation, *, jurors: Sequence[str] | None = None, width: float | None = None,
     height: float | None = None,
-) -> Chart:
-    """How often each juror gives each label to items of each true label: these jurors, or the `most` with most votes.
+) -> Chart:  # fmt: skip
+    """How often each juror gives each label to items of each true label: these jurors, or the 12 with most votes.
 
     Of an Evaluation, confusions are those of the independent-errors model.
 
@@ -268,8 +275,7 @@ def confusion(
     check_result(evaluation, (Evaluation, KeyedEvaluation), "confusion matrices")
     if isinstance(evaluation, Evaluation) and evaluation.exam:
         raise SketchError("the choices of an exam mean nothing across questions, so there is no confusion between them")
-    busiest = sorted(evaluation.jurors, key=lambda j: -evaluation.votes.get(j, 0))[:most]
-    shown = shown_jurors(evaluation, [j for j in evaluation.jurors if j in set(busiest)] if jurors is None else jurors)
+    shown = shown_jurors(evaluation, busiest_jurors(evaluation) if jurors is None else jurors)
     labels = [str(a) for a in evaluation.labels]
     solution: Any = evaluation.solution if isinstance(evaluation, KeyedEvaluation) else evaluation.independent.solution
     if solution is None:
