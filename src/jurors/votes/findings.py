@@ -27,15 +27,9 @@ from jurors.votes.codes import Finding, Level, list_names, may_mean_missing, num
 from jurors.votes.layout import Layout
 from jurors.votes.pair_columns import FIRST, SECOND, TIE, side_of
 from jurors.votes.scale import FEWEST_LEVELS, STREAMS_HAVE_LABELS
-from jurors.votes.table import (
-    ABSTAINED,
-    JurorLabelCounts,
-    Votes,
-    components,
-    count_labels_by_juror,
-    sample_codes,
-    tuple_counts,
-)
+from jurors.votes.table import ABSTAINED, JurorLabelCounts, Votes, count_labels_by_juror
+
+_MOST_ROWS = 50_000
 
 # -- labels and names -------------------------------------------------------------------------------------------------
 
@@ -68,7 +62,8 @@ def ambiguous_words(labels: Sequence[Label], counts: NDArray[np.int64]) -> Itera
     total = max(int(counts.sum()), 1)
     odd = [k for k, label in enumerate(labels) if may_mean_missing(label, labels, counts[k] / total)]
     sure = [label for k, label in enumerate(labels) if k not in odd]
-    odd = [k for k in odd if not _is_tie(labels[k], sure)]
+    if sorted(side_of(str(label)) or 0 for label in sure) == [SECOND, FIRST]:  # a tie is an answer beside two sides
+        odd = [k for k in odd if side_of(str(labels[k])) != TIE]
     if not odd or len(labels) - len(odd) < 2:
         return
     shown = ", ".join(f"{labels[k]!r} ({counts[k]:,})" for k in odd)
@@ -84,15 +79,6 @@ def ambiguous_words(labels: Sequence[Label], counts: NDArray[np.int64]) -> Itera
         f"count it as an abstention, or --labels {every} to keep it"
     )
     yield Finding("ambiguous_words", message, tuple(labels[k] for k in odd), "alarm", float(counts[odd].sum()))
-
-
-def _is_tie(label: Label, others: Sequence[Label]) -> bool:
-    """Whether a label says that neither of two is better, as the others say which is.
-
-    >>> _is_tie("tie", ["model_a", "model_b"]), _is_tie("tie", ["pass", "fail"]), _is_tie("unsure", ["A", "B"])
-    (True, False, False)
-    """
-    return side_of(str(label)) == TIE and sorted(side_of(str(other)) or 0 for other in others) == [SECOND, FIRST]
 
 
 def similar_names(what: str, names: Sequence[Any]) -> Iterator[Finding]:
@@ -406,6 +392,56 @@ def _never_differ(
         contested = counts[(np.sort(rest, axis=1)[:, -2] > 0) & both].sum()
         grave = contested >= _CONTESTED and 3 < len(votes.jurors) <= _FEW_JURORS
         yield _copies((votes.jurors[a], votes.jurors[b]), int(counts[both].sum()), "alarm" if grave else "warning")
+
+
+def sample_codes(votes: Votes, most: int = _MOST_ROWS) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Sample rows at even distances.
+
+    Returns
+    -------
+    codes
+        At most `most` rows x jurors.
+    weights
+        How many items each row stands for.
+    """
+    rows = np.arange(votes.rows) if votes.rows <= most else np.linspace(0, votes.rows - 1, most).astype(np.int64)
+    return votes.codes[rows], votes.weights[rows]
+
+
+def tuple_counts(votes: Votes) -> NDArray[np.int64]:
+    """Count the items of each distinct tuple of votes.
+
+    Returns
+    -------
+    array of int
+        One per distinct tuple, in no order that means anything (tuples are compared by a random 64-bit hash).
+    """
+    mix = np.random.default_rng(0).integers(1, 1 << 62, len(votes.jurors), dtype=np.int64) | 1
+    with np.errstate(over="ignore"):
+        keys = votes.codes.astype(np.int64) @ mix
+    if votes.counts is None:
+        return np.unique(keys, return_counts=True)[1]
+    distinct, place = np.unique(keys, return_inverse=True)
+    return np.bincount(place, votes.counts, len(distinct)).round().astype(np.int64)
+
+
+def components(near: NDArray[np.bool_]) -> list[NDArray[np.int64]]:
+    """Find the connected components of a symmetric relation.
+
+    Returns
+    -------
+    list of arrays
+        The positions in each component, the component of the lowest position first.
+    """
+    left, groups = np.ones(len(near), dtype=bool), []
+    while left.any():
+        reached = np.zeros(len(near), dtype=bool)
+        reached[np.argmax(left)] = True
+        while (grown := near[reached].any(axis=0) | reached).sum() > reached.sum():
+            reached = grown
+        groups.append(np.flatnonzero(reached))
+        left &= ~reached
+    return groups
 
 
 # -- all checks -------------------------------------------------------------------------------------------------------

@@ -25,11 +25,11 @@ from jurors.options import Reading, TableOptions, check_applies, column_names, i
 from jurors.votes.codes import checked_counts, factorize, is_missing
 from jurors.votes.findings import table_findings
 from jurors.votes.layout import (
+    ANY_JUROR_WORDS,
     ITEM_SEPARATOR,
     ITEM_WORDS,
     JUROR_WORDS,
     LABEL_WORDS,
-    MORE_JUROR_WORDS,
     ColumnProfile,
     Layout,
     LayoutHints,
@@ -581,7 +581,11 @@ def as_table(source: Any) -> tuple[Any, tuple[str, ...]]:
             raise VotesError(f"cannot read votes from {type(source).__name__}; give a dataframe or a list of records")
         if _are_triples(source):
             return _frame_of_columns(dict(zip(("item", "juror", "label"), zip(*source, strict=True), strict=True))), ()
-        return _frame_of_records(source), ()
+        rows = [row._asdict() if hasattr(row, "_asdict") else row for row in source]
+        if other := [row for row in rows if not isinstance(row, Mapping)]:
+            raise VotesError(f"every record must be a dict, like the first; found {type(other[0]).__name__}")
+        names = dict.fromkeys(name for row in rows for name in row)
+        return _frame_of_columns({name: [row.get(name) for row in rows] for name in names}), ()
     return _without_levels(source)
 
 
@@ -597,19 +601,11 @@ def _are_triples(rows: Sequence[Any]) -> bool:
     return len(pairs) == len(rows) and items.isdisjoint(jurors) and labels.isdisjoint(items | jurors)
 
 
-def _frame_of_records(records: Sequence[Any]) -> Any:
-    rows = [row._asdict() if hasattr(row, "_asdict") else row for row in records]
-    if not all(isinstance(row, Mapping) for row in rows):
-        other = next(row for row in rows if not isinstance(row, Mapping))
-        raise VotesError(f"every record must be a dict, like the first; found {type(other).__name__}")
-    names = dict.fromkeys(name for row in rows for name in row)
-    return _frame_of_columns({name: [row.get(name) for row in rows] for name in names})
-
-
 def _frame_of_columns(columns: Mapping[Any, Any]) -> Any:
     import narwhals as nw
 
-    odd = next((name for name, cells in columns.items() if not _is_column(cells)), None)
+    no_list = (str, bytes, Mapping)
+    odd = next((name for name, c in columns.items() if isinstance(c, no_list) or not isinstance(c, Iterable)), None)
     if odd is not None or not columns:
         given = "an empty dict" if odd is None else f"{type(columns[odd]).__name__} under {odd!r}"
         raise VotesError(f"a dict of votes must map the name of each column to a list of cells; found {given}")
@@ -623,10 +619,6 @@ def _frame_of_columns(columns: Mapping[Any, Any]) -> Any:
         return nw.from_dict(cells, backend=backend).to_native()
     except (TypeError, ValueError) as error:
         raise VotesError(f"cannot make a table of these columns: {' '.join(str(error).split())}") from None
-
-
-def _is_column(cells: Any) -> bool:
-    return isinstance(cells, Iterable) and not isinstance(cells, (str, bytes, Mapping))
 
 
 def _levels(source: Any) -> int:
@@ -652,11 +644,10 @@ def _without_levels(frame: Any) -> tuple[Any, tuple[str, ...]]:
         label = frame.name if is_series else frame.columns[0]
         frame = frame.to_frame() if is_series else frame
         roles = ["item", "juror"] if len(levels) == 2 else [f"level_{k}" for k in range(len(levels))]
-        juror_words = (*JUROR_WORDS, *MORE_JUROR_WORDS)
         words = [bare_word(str(level)) for level in levels]
-        if len(levels) == 2 and (words[0] in juror_words[:-1] or words[1] in ITEM_WORDS):
+        if len(levels) == 2 and (words[0] in ANY_JUROR_WORDS[:-1] or words[1] in ITEM_WORDS):
             roles.reverse()
-        known = {"item": ITEM_WORDS, "juror": juror_words}
+        known = {"item": ITEM_WORDS, "juror": ANY_JUROR_WORDS}
         names = [
             str(level) if level is not None and word in known.get(role, (word,)) else role
             for level, word, role in zip(levels, words, roles, strict=True)
