@@ -22,10 +22,8 @@ from typing import Any
 import pandas as pd
 import polars as pl
 import pytest
-from click.testing import CliRunner
 
 from jurors import JurorsError, VotesError, read_key, read_votes
-from jurors.cli import main
 from jurors.jury.compare import score_labels
 from jurors.jury.inputs import check_gradable, drop_silent_jurors, input_alarms
 from jurors.options import Reading
@@ -58,12 +56,6 @@ def test_no_table_is_misread_in_silence(name: str, folder: Path) -> None:
     what, line = read_by_functions(CASES[name], folder)
     assert what in GOOD, (what, line)
     assert {"refused": "refuse"}.get(what, what) in CASES[name]["accept"], (what, line)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", list(CASES)[::12])
-def test_commands_say_what_the_readers_decide(name: str, folder: Path) -> None:
-    assert read_by_commands(CASES[name], folder)[0] == read_by_functions(CASES[name], folder)[0]
 
 
 @pytest.mark.parametrize("name", [name for name in list(CASES)[::5] if CASES[name]["files"][0].endswith(".csv")])
@@ -108,33 +100,6 @@ def read_by_functions(case: Case, folder: Path) -> tuple[str, str]:
     rows = [[None if code < 0 else votes.labels[code] for code in row] for row in votes.codes.tolist()]
     tuples = list(zip(rows, votes.weights.tolist(), strict=True))
     return judged(case, folder, listed(votes.jurors, tuples, votes.total), alarms)
-
-
-def read_by_commands(case: Case, folder: Path) -> tuple[str, str]:
-    """The outcome through `jurors grade`; majority vote, since votes are compared and not grades."""
-    files = [str(folder / file) for file in case["files"]]
-    if case.get("command") == "merge":
-        return merged(files)
-    how = (*files, "--format", "json", "--quiet")
-    if case.get("command") == "score":
-        status, out, err = run("score", files[0], "--key", files[1], *how[2:])
-        return ("refused", err) if status == 2 else scored(case, folder, json.loads(out)["score"])
-    status, out, err = run("grade", *how, "--method", "majority")
-    if status == 2:
-        return ("refused" if len(err.strip().splitlines()) == 1 else "BROKEN"), err.strip()
-    if status not in (0, 3):
-        return "BROKEN", err
-    graded = json.loads(out)
-    alarms = [(alarm["level"], alarm["reason"] or alarm["kind"], alarm["message"]) for alarm in graded["alarms"]]
-    tuples = [(part["decisions"], part["count"]) for part in graded["independent"]["partition"]]
-    return judged(case, folder, listed(graded["jurors"], tuples, graded["items"]), alarms)
-
-
-def run(*arguments: str) -> tuple[int, str, str]:
-    result = CliRunner().invoke(main, list(arguments), prog_name="jurors")
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        return 70, "", repr(result.exception)
-    return result.exit_code, result.stdout, result.stderr
 
 
 def judged(case: Case, folder: Path, votes: Any, alarms: Sequence[tuple[str, str, str]]) -> tuple[str, str]:
