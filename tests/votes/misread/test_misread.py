@@ -123,9 +123,9 @@ def merged(files: Sequence[str]) -> tuple[str, str]:
     with tempfile.TemporaryDirectory() as folder:
         one, two = (shutil.copy(file, folder) for file in files)
         before = Path(one).read_bytes()
-        status, _, err = run("convert", one, two, "-o", one)
+        result = CliRunner().invoke(main, ["convert", str(one), str(two), "-o", str(one)], prog_name="jurors")
         spared = Path(one).read_bytes() == before
-    return ("refused" if status == 2 and spared else "SILENT"), err.strip()
+    return ("refused" if result.exit_code == 2 and spared else "SILENT"), result.stderr.strip()
 
 
 def listed(jurors: Sequence[str], tuples: Sequence[tuple[Sequence[Any], int]], items: int) -> dict[str, Any]:
