@@ -22,8 +22,10 @@ from typing import Any
 import pandas as pd
 import polars as pl
 import pytest
+from click.testing import CliRunner
 
 from jurors import JurorsError, VotesError, read_key, read_votes
+from jurors.cli import main
 from jurors.jury.compare import score_labels
 from jurors.jury.inputs import check_gradable, drop_silent_jurors, input_alarms
 from jurors.options import Reading
