@@ -27,7 +27,7 @@ from jurors.votes.codes import Finding, Level, list_names, may_mean_missing, num
 from jurors.votes.layout import Layout
 from jurors.votes.pair_columns import FIRST, SECOND, TIE, side_of
 from jurors.votes.scale import FEWEST_LEVELS, STREAMS_HAVE_LABELS
-from jurors.votes.table import ABSTAINED, JurorLabelCounts, Votes, count_labels_by_juror
+from jurors.votes.table import ABSTAINED, JurorLabelCounts, Votes, count_labels_by_juror, group_rows
 
 _MOST_ROWS = 50_000
 
@@ -243,14 +243,14 @@ def _few(votes: Votes, which: NDArray[np.bool_]) -> str:
 _ENOUGH = 12  #: tuples, before a common divisor of their counts says anything
 
 
-def repeated_rows(votes: Votes, *, distinct: bool = False) -> Iterator[Finding]:
+def repeated_rows(votes: Votes) -> Iterator[Finding]:
     """An alarm where the counts of all tuples of votes have a common divisor: the rows were pasted twice.
 
-    Not for counts that the user gave. `distinct`: no two rows are the same tuple.
+    Not for counts that the user gave.
     """
     if not votes.is_dense or votes.rows < _ENOUGH:
         return
-    counts = votes.weights if distinct else tuple_counts(votes)
+    counts = group_rows(votes.codes, votes.weights)[1]
     times = int(np.gcd.reduce(counts))
     if times > 1 and len(counts) >= _ENOUGH:
         often = {2: "twice", 3: "three times"}.get(times, f"{times} times")
@@ -406,23 +406,6 @@ def sample_codes(votes: Votes, most: int = _MOST_ROWS) -> tuple[NDArray[Any], ND
     """
     rows = np.arange(votes.rows) if votes.rows <= most else np.linspace(0, votes.rows - 1, most).astype(np.int64)
     return votes.codes[rows], votes.weights[rows]
-
-
-def tuple_counts(votes: Votes) -> NDArray[np.int64]:
-    """Count the items of each distinct tuple of votes.
-
-    Returns
-    -------
-    array of int
-        One per distinct tuple, in no order that means anything (tuples are compared by a random 64-bit hash).
-    """
-    mix = np.random.default_rng(0).integers(1, 1 << 62, len(votes.jurors), dtype=np.int64) | 1
-    with np.errstate(over="ignore"):
-        keys = votes.codes.astype(np.int64) @ mix
-    if votes.counts is None:
-        return np.unique(keys, return_counts=True)[1]
-    distinct, place = np.unique(keys, return_inverse=True)
-    return np.bincount(place, votes.counts, len(distinct)).round().astype(np.int64)
 
 
 def components(near: NDArray[np.bool_]) -> list[NDArray[np.int64]]:

@@ -486,7 +486,6 @@ def grid_of(columns: Sequence[Column]) -> tuple[np.ndarray[Any, Any], Sequence[A
 # -- objects in memory -------------------------------------------------------------------------------------------------
 
 MATRIX_OPTIONS = ("items", "jurors", "labels", "counts", "scale")
-_DEFAULTS = Reading()
 
 
 def is_in_memory(source: Any) -> bool:
@@ -512,31 +511,21 @@ def votes_in_memory(source: Any, options: Mapping[str, Any]) -> Votes:
     if isinstance(source, Votes):
         check_applies(options, (), "votes that are already read")
         return source
-    if not is_table(source):
-        return matrix_votes(source, options)
-    known: Any = column_names(TableOptions)
-    check_applies(options, known, "a dataframe")
-    return votes_from_frame(source, **{name: options[name] for name in known if name in options})
-
-
-def matrix_votes(matrix: Any, options: Mapping[str, Any]) -> Votes:
-    """Read votes from items in rows and jurors in columns; OptionError where an option is not for a matrix.
-
-    Returns
-    -------
-    Votes
-    """
-    if not isinstance(matrix, (np.ndarray, list, tuple)):
+    if is_table(source):
+        known: Any = column_names(TableOptions)
+        check_applies(options, known, "a dataframe")
+        return votes_from_frame(source, **{name: options[name] for name in known if name in options})
+    if not isinstance(source, (np.ndarray, list, tuple)):
         raise VotesError(
-            f"cannot read votes from {type(matrix).__name__}; give a path, a dataframe, a matrix, a list of records, "
+            f"cannot read votes from {type(source).__name__}; give a path, a dataframe, a matrix, a list of records, "
             "a dict of columns, Votes or a Sketch"
         )
     known = (*MATRIX_OPTIONS, *SELECTION_OPTIONS)
     check_applies(options, known, "a matrix")
     given = {name: options[name] for name in known if name in options}
     about_votes = {n: v for n in ("scale", *SELECTION_OPTIONS) if (v := given.pop(n, None)) is not None}
-    parsed = Reading(**about_votes) if about_votes else _DEFAULTS
-    votes, on_scale = Votes.from_matrix(matrix, **given, scale=None), parsed
+    parsed = Reading(**about_votes)
+    votes, on_scale = Votes.from_matrix(source, **given, scale=None), parsed
     if (labels := given.get("labels")) is not None:
         votes, on_scale = replace(votes, labels_told=True), replace(parsed, labels=labels)
     return collapse_repeats(apply_scale(recode_votes(select_votes(votes, parsed), parsed), on_scale), parsed)

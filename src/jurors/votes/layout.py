@@ -11,7 +11,7 @@ import re
 import shlex
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
@@ -56,17 +56,6 @@ class Layout:
         """Every column that is read, each once."""
         named = [k for k in (self.item, self.juror, self.label, self.count) if k is not None]
         return (*named, *self.votes, *(() if self.repeat is None else (self.repeat,)))
-
-    def repeating(self, names: Sequence[str], column: int) -> Layout:
-        """With the column that numbers the repetitions; VotesError where there can be none."""
-        if column in self.used:
-            name = names[column]
-            raise VotesError(f"column {name!r} cannot number repetitions, it is the item, the juror or the label")
-        if self.kind == "counts":
-            raise VotesError("rows that stand for several items cannot be repetitions; leave repeat= (--repeat) out")
-        if self.item is None:
-            raise VotesError("repetitions are of an item, but no column names it; say which with item= (--item COLUMN)")
-        return replace(self, repeat=column)
 
 
 def find_column(names: Sequence[str], name: str) -> int:
