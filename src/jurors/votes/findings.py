@@ -515,12 +515,9 @@ class Spelling:
         notes: list[Finding] = []
         otherwise = "; if this is an answer, name all labels (--labels A,B)"
         if self.absent:
-            is_filled = cell >= 0
-            weights = None if times is None else times[is_filled]
-            counts = np.bincount(cell[is_filled], weights, len(self.labels)).astype(int)
             often = dict.fromkeys(self.absent.values(), 0)
             for k, word in self.absent.items():
-                often[word] += int(counts[k])
+                often[word] += int((cell == k).sum() if times is None else times[cell == k].sum())
             shown = ", ".join(f"{word!r} ({n:,})" for word, n in often.items())
             message = f"taken for no vote: {shown}{otherwise}"
             notes.append(Finding("missing_words", message, tuple(often), value=float(sum(often.values()))))

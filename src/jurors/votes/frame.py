@@ -573,9 +573,35 @@ def as_table(source: Any) -> tuple[Any, tuple[str, ...]]:
         rows = [row._asdict() if hasattr(row, "_asdict") else row for row in source]
         if other := [row for row in rows if not isinstance(row, Mapping)]:
             raise VotesError(f"every record must be a dict, like the first; found {type(other[0]).__name__}")
-        names = dict.fromkeys(name for row in rows for name in row)
-        return _frame_of_columns({name: [row.get(name) for row in rows] for name in names}), ()
-    return _without_levels(source)
+        fields = dict.fromkeys(name for row in rows for name in row)
+        return _frame_of_columns({name: [row.get(name) for row in rows] for name in fields}), ()
+    # a pandas object as a frame with one level of names, its index of several levels as columns
+    if not _is_pandas(source):
+        return source, ()
+    if getattr(getattr(source, "columns", None), "nlevels", 1) > 1:
+        source = source.set_axis(_column_names(list(source.columns)), axis=1)
+    if _levels(source) == 1:
+        return source, ()
+    levels = list(source.index.names)
+    is_series = not hasattr(source, "columns")
+    if is_series or source.shape[1] == 1:  # one vote per row
+        label = source.name if is_series else source.columns[0]
+        source = source.to_frame() if is_series else source
+        roles = ["item", "juror"] if len(levels) == 2 else [f"level_{k}" for k in range(len(levels))]
+        words = [bare_word(str(level)) for level in levels]
+        if len(levels) == 2 and (words[0] in ANY_JUROR_WORDS[:-1] or words[1] in ITEM_WORDS):
+            roles.reverse()
+        known = {"item": ITEM_WORDS, "juror": ANY_JUROR_WORDS}
+        names = [
+            str(level) if level is not None and word in known.get(role, (word,)) else role
+            for level, word, role in zip(levels, words, roles, strict=True)
+        ]
+        is_label = label is not None and bare_word(str(label)) in LABEL_WORDS
+        return _reset(source.set_axis([str(label) if is_label else "label"], axis=1), names), ()
+    plain = ["item", *(f"item_{k}" for k in range(2, len(levels) + 1))]
+    names = [default if level is None else str(level) for level, default in zip(levels, plain, strict=True)]
+    has_juror = any(bare_word(name) in JUROR_WORDS[:-1] for name in names)
+    return _reset(source, names), () if has_juror or not source.index.is_unique else tuple(names)
 
 
 def _are_triples(rows: Sequence[Any]) -> bool:
@@ -617,36 +643,6 @@ def _levels(source: Any) -> int:
 
 def _is_pandas(source: Any) -> bool:
     return type(source).__module__.partition(".")[0] in ("pandas", "modin")
-
-
-def _without_levels(frame: Any) -> tuple[Any, tuple[str, ...]]:
-    """A pandas object as a frame with one level of names, its index of several levels as columns."""
-    if not _is_pandas(frame):
-        return frame, ()
-    if getattr(getattr(frame, "columns", None), "nlevels", 1) > 1:
-        frame = frame.set_axis(_column_names(list(frame.columns)), axis=1)
-    if _levels(frame) == 1:
-        return frame, ()
-    levels = list(frame.index.names)
-    is_series = not hasattr(frame, "columns")
-    if is_series or frame.shape[1] == 1:  # one vote per row
-        label = frame.name if is_series else frame.columns[0]
-        frame = frame.to_frame() if is_series else frame
-        roles = ["item", "juror"] if len(levels) == 2 else [f"level_{k}" for k in range(len(levels))]
-        words = [bare_word(str(level)) for level in levels]
-        if len(levels) == 2 and (words[0] in ANY_JUROR_WORDS[:-1] or words[1] in ITEM_WORDS):
-            roles.reverse()
-        known = {"item": ITEM_WORDS, "juror": ANY_JUROR_WORDS}
-        names = [
-            str(level) if level is not None and word in known.get(role, (word,)) else role
-            for level, word, role in zip(levels, words, roles, strict=True)
-        ]
-        is_label = label is not None and bare_word(str(label)) in LABEL_WORDS
-        return _reset(frame.set_axis([str(label) if is_label else "label"], axis=1), names), ()
-    plain = ["item", *(f"item_{k}" for k in range(2, len(levels) + 1))]
-    names = [default if level is None else str(level) for level, default in zip(levels, plain, strict=True)]
-    has_juror = any(bare_word(name) in JUROR_WORDS[:-1] for name in names)
-    return _reset(frame, names), () if has_juror or not frame.index.is_unique else tuple(names)
 
 
 def _reset(frame: Any, names: list[str]) -> Any:

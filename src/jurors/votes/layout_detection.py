@@ -111,15 +111,15 @@ def find_layout(names: Sequence[str], options: Reading, look: Callable[[], Colum
     check_names(names)
     if options.repeat is not None:
         column = find_column(names, options.repeat)
-        found = find_layout(names, replace(options.without(names[column]), repeat=None), look)
-        if column in found.used:
+        plain = find_layout(names, replace(options.without(names[column]), repeat=None), look)
+        if column in plain.used:
             name = names[column]
             raise VotesError(f"column {name!r} cannot number repetitions, it is the item, the juror or the label")
-        if found.kind == "counts":
+        if plain.kind == "counts":
             raise VotesError("rows that stand for several items cannot be repetitions; leave repeat= (--repeat) out")
-        if found.item is None:
+        if plain.item is None:
             raise VotesError("repetitions are of an item, but no column names it; say which with item= (--item COLUMN)")
-        return replace(found, repeat=column)
+        return replace(plain, repeat=column)
     table = LayoutHints(names, options, look)
     return next(layout for rule in RULES if (layout := rule(table)) is not None)
 
