@@ -867,7 +867,8 @@ def _with_note_of_repeats(votes: Votes) -> Votes:
     who = [votes.jurors[k] for k in np.flatnonzero(items)]
     times = repeats.times()
     often = f"{times.min()}" if times.min() == times.max() else f"{times.min()} to {times.max()}"
-    ties = int(repeats.items[repeats.one_vote(votes.levels) < 0].sum())
+    levels = len(votes.labels) if votes.is_ordinal else None
+    ties = int(repeats.items[repeats.one_vote(levels) < 0].sum())
     tied = f"; on {ties:,} it came to a tie, which is no vote" if ties else ""
     how = "which votes as it did in the middle" if votes.is_ordinal else "which votes as it did most often"
     how, tied = ("whose number is the mean", "") if votes.is_interval else (how, tied)

@@ -544,11 +544,6 @@ class Votes:
         return self.scale == "ordinal"
 
     @property
-    def levels(self) -> int | None:
-        """The number of ordered levels; None for labels without order."""
-        return len(self.labels) if self.is_ordinal else None
-
-    @property
     def is_interval(self) -> bool:
         """Whether the labels are numbers."""
         return self.scale == "interval"
@@ -797,7 +792,8 @@ def rejoin_votes(votes: Votes, jurors: tuple[str, ...], place: NDArray[np.int64]
         case, time = np.nonzero(known.answers >= 0)
         row, col = np.append(row[single], known.row[case]), np.append(col[single], known.juror[case])
         code = np.append(code[single], known.answers[case, time]).astype(code.dtype)
-    once, repeats = collect_votes(row, place[col], code, len(jurors), votes.counts, votes.levels)
+    levels = len(votes.labels) if votes.is_ordinal else None
+    once, repeats = collect_votes(row, place[col], code, len(jurors), votes.counts, levels)
     bare = replace(answers, jurors=jurors, repeats=repeats, _dense=None, _sparse=None)
     return label_as_abstentions(bare._with_triples(*once))
 
