@@ -24,7 +24,6 @@ from jurors import Sketch
 from jurors.errors import VotesError
 from jurors.jury.groups import votes_and_groups
 from jurors.sketch.count import read_sketch
-from jurors.votes.codes import factorize
 from jurors.votes.frame import votes_from_frame
 from jurors.votes.key import read_key, read_votes_with_key
 from jurors.votes.read import read_votes
@@ -70,21 +69,6 @@ def test_counts_are_exact_and_votes_come_back_in_every_engine(engine: Any) -> No
     votes = Votes.from_matrix([["a", "b", None], ["b", "b", "a"]], jurors=("x", "y", "z"), items=["q", "r"])
     again = votes_from_frame(engine({k: list(v) for k, v in votes.to_frame().items()}))
     assert (again.jurors, cells(again)) == (votes.jurors, cells(votes))
-
-
-def test_of_a_wide_frame_only_filled_cells_are_encoded(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[int] = []
-
-    def counted(cells: Any) -> Any:
-        seen.append(len(cells))
-        return factorize(cells)
-
-    monkeypatch.setattr("jurors.votes.frame.factorize", counted)
-    items, labels = range(3_000), ["no", "yes"]
-    columns = {f"j{k}": [labels[i % 2] if i % 40 == k else None for i in items] for k in range(40)}
-    votes = votes_from_frame(pl.DataFrame({"item": items, **columns}))
-    assert votes.n_votes == 3_000
-    assert sum(seen) < 20_000  # of 123,000 cells
 
 
 @pytest.mark.parametrize(

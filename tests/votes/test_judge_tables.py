@@ -41,19 +41,14 @@ def both(frame: pd.DataFrame, **options: Any) -> list[jurors.Votes]:
 
 @pytest.mark.parametrize("judges", [JUDGES, NAMED], ids=["numbered", "named"])
 @pytest.mark.parametrize("kind", SCALES)
-def test_several_models_answer_each_question(kind: str, judges: tuple[str, ...]) -> None:
-    for votes in both(table(kind, judges=judges)):
+@pytest.mark.parametrize(("models", "items"), [(3, ["1|model-a", "1|model-b"]), (1, ["1", "2"])])
+def test_each_question_has_answers_of_one_or_several_models(
+    kind: str, judges: tuple[str, ...], models: int, items: list[str]
+) -> None:
+    for votes in both(table(kind, judges=judges, models=models)):
         assert (votes.jurors, votes.scale, votes.total) == (judges, SCALES[kind], 240)
-        assert list(votes.item_names()[:2]) == ["1|model-a", "1|model-b"]
-        assert {"joint_item", "columns_left"} == {finding.kind for finding in votes.findings}
-
-
-@pytest.mark.parametrize("judges", [JUDGES, NAMED], ids=["numbered", "named"])
-@pytest.mark.parametrize("kind", SCALES)
-def test_one_answer_for_each_question(kind: str, judges: tuple[str, ...]) -> None:
-    for votes in both(table(kind, judges=judges, models=1)):
-        assert (votes.jurors, votes.scale) == (judges, SCALES[kind])
-        assert list(map(str, votes.item_names()[:2])) == ["1", "2"]
+        assert list(map(str, votes.item_names()[:2])) == items
+        assert ("joint_item" in {finding.kind for finding in votes.findings}) == (models > 1)
 
 
 @pytest.mark.parametrize("kind", SCALES)

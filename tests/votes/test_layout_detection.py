@@ -66,12 +66,6 @@ def test_words_that_may_be_groups_are_refused_with_what_works() -> None:
     assert list(grouped.groups) == ["glad", "sad"]
 
 
-def test_layout_wide_is_obeyed() -> None:
-    again = [f"A{k % 10}" for k in range(40)]
-    votes = jurors.read_votes(_table("stimulus;ann;bob;cy", items=again), layout="wide")
-    assert "stimulus" in votes.jurors
-
-
 # -- Tables with people in rows and items in columns, from files and dataframes alike --------------------------
 
 

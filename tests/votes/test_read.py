@@ -212,18 +212,3 @@ def test_a_number_of_thousands_of_digits_in_json_is_one_line(tmp_path: Path, nam
     rows = [f'{{"item": {k or "9" * 5_000}, "juror": "{juror}", "label": "yes"}}' for k in range(3) for juror in "ab"]
     (tmp_path / name).write_text("\n".join(rows) if name.endswith("l") else f"[{','.join(rows)}]")
     assert "has a whole number of more than 4,300 digits" in fails(tmp_path / name)
-
-
-def test_a_small_file_is_opened_twice_and_then_by_duckdb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened: list[Path] = []
-    plain = Path.open
-
-    def counted(path: Path, *how: Any, **more: Any) -> Any:
-        opened.append(path)
-        return plain(path, *how, **more)
-
-    monkeypatch.setattr(Path, "open", counted)
-    (file := tmp_path / "votes.csv").write_text("item,ann,bob\r\n" + "".join(f"{k},yes,no\r\n" for k in range(20)))
-    opened.clear()
-    assert read_votes(file).n_votes == 40
-    assert opened.count(file) == 2  # is it a log of a tool, and what does the table hold?

@@ -61,34 +61,6 @@ def test_the_vote_is_the_commonest_answer_and_a_tie_is_none(rows: list[tuple[int
 
 
 @examples(30)
-@given(ROWS, st.randoms(use_true_random=False))
-def test_the_order_of_repeats_does_not_matter(rows: list[tuple[int, int, str]], random: Any) -> None:
-    shuffled = list(rows)
-    random.shuffle(shuffled)
-    assert said(joined(shuffled)) == said(joined(rows))
-
-
-@examples(30)
-@given(ROWS, st.integers(2, 4))
-def test_copies_of_every_vote_are_that_vote(rows: list[tuple[int, int, str]], times: int) -> None:
-    once = list({(item, juror): (item, juror, label) for item, juror, label in rows}.values())
-    votes = joined(once)
-    assert votes.repeats is None
-    again = joined(once * times)
-    assert said(again) == said(votes)
-    assert again.repeats is not None
-    assert (again.repeats.times() == times).all()
-
-
-@examples(30)
-@given(ROWS)
-def test_renaming_commutes_with_joining(rows: list[tuple[int, int, str]]) -> None:
-    names = {"no": "nein", "perhaps": "na ja", "yes": "ja"}
-    renamed = joined([(item, juror, names[label]) for item, juror, label in rows])
-    assert said(renamed) == {place: names[label] for place, label in said(joined(rows)).items()}
-
-
-@examples(30)
 @given(ROWS)
 def test_columns_of_one_name_are_joined_as_rows_are(rows: list[tuple[int, int, str]]) -> None:
     """The answers as columns of their own (`j0 (run 1)` …) and joined by name; votes and counts alike."""

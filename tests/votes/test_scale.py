@@ -138,23 +138,6 @@ def test_a_stream_keeps_to_labels_and_says_so() -> None:
     assert any("votes of a stream" in alarm.message for alarm in monitor.grade().alarms)
 
 
-def test_the_better_judge_is_first_once_order_counts() -> None:
-    """A sharp lenient judge beside three noisy ones: as labels without order, a noisy one comes first."""
-    dice = np.random.default_rng(22)
-    place, edges = dice.normal(size=60), np.array([-1.2, -0.4, 0.4, 1.2])
-    seen = place[:, None] + [0.3, 0, 0, 0] + dice.normal(size=(60, 4)) * [0.2, 0.9, 0.9, 0.9]
-    said, truth = (seen[:, :, None] > edges).sum(axis=2) + 1, (place[:, None] > edges).sum(axis=1) + 1
-    names = ["lenient", "ann", "bob", "cy"]
-    assert names[int(np.abs(said - truth[:, None]).mean(axis=0).argmin())] == "lenient"
-
-    def first(scale: Any) -> str:
-        score = jurors.grade(Votes.from_matrix(said, jurors=names, scale=scale)).score
-        return max(names, key=lambda juror: score[juror])
-
-    assert first("nominal") != "lenient"
-    assert first("auto") == "lenient"
-
-
 # -- laws ------------------------------------------------------------------------------------------------------------
 
 matrices = st.lists(st.lists(st.integers(-1, 3), min_size=3, max_size=3), min_size=3, max_size=30)

@@ -169,14 +169,6 @@ def test_a_juror_whose_name_means_something_else_as_a_column_is_refused(
         assert as_text(read_votes(tmp_path / "votes.csv")) == as_text(votes)
 
 
-def test_names_that_differ_only_by_case_are_no_columns_of_parquet(tmp_path: Path) -> None:
-    votes = Votes.from_matrix([["a", "b"]], jurors=("Ann", "ann"))
-    with pytest.raises(VotesError, match="differ only by case"):
-        write_votes(votes, tmp_path / "votes.parquet", layout="wide")
-    write_votes(votes, tmp_path / "votes.csv", layout="wide")
-    assert read_votes(tmp_path / "votes.csv").jurors == ("Ann", "ann")
-
-
 def test_counts_become_numbered_items_and_that_is_said() -> None:
     votes = Votes.from_matrix([["a", "b"], ["b", "b"]], counts=[2, 1])
     assert list(votes_text(votes, "wide")) == ["item,1,2\n0,a,b\n1,a,b\n2,b,b\n"]

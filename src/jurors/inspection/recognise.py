@@ -27,7 +27,8 @@ from jurors.votes.codes import Finding, list_names
 from jurors.votes.findings import unlike_columns
 from jurors.votes.io.duckdb_table import SourceTable, ToolLog, open_source
 from jurors.votes.io.sources import CELLS, TITLES, named_format
-from jurors.votes.layout import JUROR_WORDS, LABEL_WORDS, TRUTH_WORDS, Layout, bare_word, guess_column, item_parts
+from jurors.votes.key import TRUTH_WORDS
+from jurors.votes.layout import JUROR_WORDS, LABEL_WORDS, Layout, bare_word, guess_column, item_parts
 from jurors.votes.read import open_layout, votes_of, votes_of_log
 from jurors.votes.readers import Records
 from jurors.votes.readers.base import Files

@@ -473,5 +473,5 @@ def count_votes(votes: Votes) -> tuple[Sketch, Integers]:
         votes, rows=len(distinct), items=None, counts=sizes, repeats=repeats, _dense=distinct, _sparse=None
     )
     if weights is None:  # later it is unknown whether these are counts of rows
-        tuples = with_findings(tuples, list(repeated_rows(tuples, distinct=True)))
+        tuples = with_findings(tuples, list(repeated_rows(tuples)))
     return Sketch(tuples), inverse

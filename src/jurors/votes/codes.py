@@ -124,26 +124,22 @@ def checked_counts(counts: Any, where: str) -> NDArray[np.int64]:
         except (TypeError, ValueError, OverflowError):
             count = -1
         if isinstance(value, bool) or not 0 <= count <= LARGEST_COUNT:
-            what = f"{where}: {_no_count(value)}"
+            try:
+                size = float(value)
+            except (TypeError, ValueError, OverflowError):
+                size = -1.0
+            rule = "must be a whole number, 0 or more"
+            if size > LARGEST_COUNT:
+                rule = f"can be {LARGEST_COUNT:,} at most"
+            elif isinstance(value, str) and size >= 0 and size.is_integer():
+                rule = "must be written in digits only"
+            cell = "nothing" if is_missing(value) else f"{python_value(value)!r:.60}"
+            what = f"{where}: a count {rule}; found {cell}"
             raise VotesError(f"row {row}, {what}", code="bad_row", row=row, what=what)
         checked.append(count)
     if sum(checked) > LARGEST_COUNT:
         raise VotesError(f"{where}: the counts add up to more than {LARGEST_COUNT:,}, the largest number of items")
     return np.array(checked, dtype=np.int64)
-
-
-def _no_count(value: Any) -> str:
-    """Why this is no count."""
-    cell = "nothing" if is_missing(value) else f"{python_value(value)!r:.60}"
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        number = -1.0
-    if number > LARGEST_COUNT:
-        return f"a count can be {LARGEST_COUNT:,} at most; found {cell}"
-    if isinstance(value, str) and number >= 0 and number.is_integer():
-        return f"a count must be written in digits only; found {cell}"
-    return f"a count must be a whole number, 0 or more; found {cell}"
 
 
 def as_cells(matrix: NDArray[Any] | Sequence[Sequence[Any]]) -> NDArray[Any]:

@@ -27,15 +27,9 @@ from jurors.votes.codes import Finding, Level, list_names, may_mean_missing, num
 from jurors.votes.layout import Layout
 from jurors.votes.pair_columns import FIRST, SECOND, TIE, side_of
 from jurors.votes.scale import FEWEST_LEVELS, STREAMS_HAVE_LABELS
-from jurors.votes.table import (
-    ABSTAINED,
-    JurorLabelCounts,
-    Votes,
-    components,
-    count_labels_by_juror,
-    sample_codes,
-    tuple_counts,
-)
+from jurors.votes.table import ABSTAINED, JurorLabelCounts, Votes, count_labels_by_juror, group_rows
+
+_MOST_ROWS = 50_000
 
 # -- labels and names -------------------------------------------------------------------------------------------------
 
@@ -68,7 +62,8 @@ def ambiguous_words(labels: Sequence[Label], counts: NDArray[np.int64]) -> Itera
     total = max(int(counts.sum()), 1)
     odd = [k for k, label in enumerate(labels) if may_mean_missing(label, labels, counts[k] / total)]
     sure = [label for k, label in enumerate(labels) if k not in odd]
-    odd = [k for k in odd if not _is_tie(labels[k], sure)]
+    if sorted(side_of(str(label)) or 0 for label in sure) == [SECOND, FIRST]:  # a tie is an answer beside two sides
+        odd = [k for k in odd if side_of(str(labels[k])) != TIE]
     if not odd or len(labels) - len(odd) < 2:
         return
     shown = ", ".join(f"{labels[k]!r} ({counts[k]:,})" for k in odd)
@@ -84,15 +79,6 @@ def ambiguous_words(labels: Sequence[Label], counts: NDArray[np.int64]) -> Itera
         f"count it as an abstention, or --labels {every} to keep it"
     )
     yield Finding("ambiguous_words", message, tuple(labels[k] for k in odd), "alarm", float(counts[odd].sum()))
-
-
-def _is_tie(label: Label, others: Sequence[Label]) -> bool:
-    """Whether a label says that neither of two is better, as the others say which is.
-
-    >>> _is_tie("tie", ["model_a", "model_b"]), _is_tie("tie", ["pass", "fail"]), _is_tie("unsure", ["A", "B"])
-    (True, False, False)
-    """
-    return side_of(str(label)) == TIE and sorted(side_of(str(other)) or 0 for other in others) == [SECOND, FIRST]
 
 
 def similar_names(what: str, names: Sequence[Any]) -> Iterator[Finding]:
@@ -257,14 +243,14 @@ def _few(votes: Votes, which: NDArray[np.bool_]) -> str:
 _ENOUGH = 12  #: tuples, before a common divisor of their counts says anything
 
 
-def repeated_rows(votes: Votes, *, distinct: bool = False) -> Iterator[Finding]:
+def repeated_rows(votes: Votes) -> Iterator[Finding]:
     """An alarm where the counts of all tuples of votes have a common divisor: the rows were pasted twice.
 
-    Not for counts that the user gave. `distinct`: no two rows are the same tuple.
+    Not for counts that the user gave.
     """
     if not votes.is_dense or votes.rows < _ENOUGH:
         return
-    counts = votes.weights if distinct else tuple_counts(votes)
+    counts = group_rows(votes.codes, votes.weights)[1]
     times = int(np.gcd.reduce(counts))
     if times > 1 and len(counts) >= _ENOUGH:
         often = {2: "twice", 3: "three times"}.get(times, f"{times} times")
@@ -408,6 +394,39 @@ def _never_differ(
         yield _copies((votes.jurors[a], votes.jurors[b]), int(counts[both].sum()), "alarm" if grave else "warning")
 
 
+def sample_codes(votes: Votes, most: int = _MOST_ROWS) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Sample rows at even distances.
+
+    Returns
+    -------
+    codes
+        At most `most` rows x jurors.
+    weights
+        How many items each row stands for.
+    """
+    rows = np.arange(votes.rows) if votes.rows <= most else np.linspace(0, votes.rows - 1, most).astype(np.int64)
+    return votes.codes[rows], votes.weights[rows]
+
+
+def components(near: NDArray[np.bool_]) -> list[NDArray[np.int64]]:
+    """Find the connected components of a symmetric relation.
+
+    Returns
+    -------
+    list of arrays
+        The positions in each component, the component of the lowest position first.
+    """
+    left, groups = np.ones(len(near), dtype=bool), []
+    while left.any():
+        reached = np.zeros(len(near), dtype=bool)
+        reached[np.argmax(left)] = True
+        while (grown := near[reached].any(axis=0) | reached).sum() > reached.sum():
+            reached = grown
+        groups.append(np.flatnonzero(reached))
+        left &= ~reached
+    return groups
+
+
 # -- all checks -------------------------------------------------------------------------------------------------------
 
 _LEVELS = ("alarm", "warning", "note")
@@ -496,12 +515,9 @@ class Spelling:
         notes: list[Finding] = []
         otherwise = "; if this is an answer, name all labels (--labels A,B)"
         if self.absent:
-            is_filled = cell >= 0
-            weights = None if times is None else times[is_filled]
-            counts = np.bincount(cell[is_filled], weights, len(self.labels)).astype(int)
             often = dict.fromkeys(self.absent.values(), 0)
             for k, word in self.absent.items():
-                often[word] += int(counts[k])
+                often[word] += int((cell == k).sum() if times is None else times[cell == k].sum())
             shown = ", ".join(f"{word!r} ({n:,})" for word, n in often.items())
             message = f"taken for no vote: {shown}{otherwise}"
             notes.append(Finding("missing_words", message, tuple(often), value=float(sum(often.values()))))

@@ -25,11 +25,11 @@ from jurors.options import Reading, TableOptions, check_applies, column_names, i
 from jurors.votes.codes import checked_counts, factorize, is_missing
 from jurors.votes.findings import table_findings
 from jurors.votes.layout import (
+    ANY_JUROR_WORDS,
     ITEM_SEPARATOR,
     ITEM_WORDS,
     JUROR_WORDS,
     LABEL_WORDS,
-    MORE_JUROR_WORDS,
     ColumnProfile,
     Layout,
     LayoutHints,
@@ -486,7 +486,6 @@ def grid_of(columns: Sequence[Column]) -> tuple[np.ndarray[Any, Any], Sequence[A
 # -- objects in memory -------------------------------------------------------------------------------------------------
 
 MATRIX_OPTIONS = ("items", "jurors", "labels", "counts", "scale")
-_DEFAULTS = Reading()
 
 
 def is_in_memory(source: Any) -> bool:
@@ -512,31 +511,21 @@ def votes_in_memory(source: Any, options: Mapping[str, Any]) -> Votes:
     if isinstance(source, Votes):
         check_applies(options, (), "votes that are already read")
         return source
-    if not is_table(source):
-        return matrix_votes(source, options)
-    known: Any = column_names(TableOptions)
-    check_applies(options, known, "a dataframe")
-    return votes_from_frame(source, **{name: options[name] for name in known if name in options})
-
-
-def matrix_votes(matrix: Any, options: Mapping[str, Any]) -> Votes:
-    """Read votes from items in rows and jurors in columns; OptionError where an option is not for a matrix.
-
-    Returns
-    -------
-    Votes
-    """
-    if not isinstance(matrix, (np.ndarray, list, tuple)):
+    if is_table(source):
+        known: Any = column_names(TableOptions)
+        check_applies(options, known, "a dataframe")
+        return votes_from_frame(source, **{name: options[name] for name in known if name in options})
+    if not isinstance(source, (np.ndarray, list, tuple)):
         raise VotesError(
-            f"cannot read votes from {type(matrix).__name__}; give a path, a dataframe, a matrix, a list of records, "
+            f"cannot read votes from {type(source).__name__}; give a path, a dataframe, a matrix, a list of records, "
             "a dict of columns, Votes or a Sketch"
         )
     known = (*MATRIX_OPTIONS, *SELECTION_OPTIONS)
     check_applies(options, known, "a matrix")
     given = {name: options[name] for name in known if name in options}
     about_votes = {n: v for n in ("scale", *SELECTION_OPTIONS) if (v := given.pop(n, None)) is not None}
-    parsed = Reading(**about_votes) if about_votes else _DEFAULTS
-    votes, on_scale = Votes.from_matrix(matrix, **given, scale=None), parsed
+    parsed = Reading(**about_votes)
+    votes, on_scale = Votes.from_matrix(source, **given, scale=None), parsed
     if (labels := given.get("labels")) is not None:
         votes, on_scale = replace(votes, labels_told=True), replace(parsed, labels=labels)
     return collapse_repeats(apply_scale(recode_votes(select_votes(votes, parsed), parsed), on_scale), parsed)
@@ -581,8 +570,38 @@ def as_table(source: Any) -> tuple[Any, tuple[str, ...]]:
             raise VotesError(f"cannot read votes from {type(source).__name__}; give a dataframe or a list of records")
         if _are_triples(source):
             return _frame_of_columns(dict(zip(("item", "juror", "label"), zip(*source, strict=True), strict=True))), ()
-        return _frame_of_records(source), ()
-    return _without_levels(source)
+        rows = [row._asdict() if hasattr(row, "_asdict") else row for row in source]
+        if other := [row for row in rows if not isinstance(row, Mapping)]:
+            raise VotesError(f"every record must be a dict, like the first; found {type(other[0]).__name__}")
+        fields = dict.fromkeys(name for row in rows for name in row)
+        return _frame_of_columns({name: [row.get(name) for row in rows] for name in fields}), ()
+    # a pandas object as a frame with one level of names, its index of several levels as columns
+    if not _is_pandas(source):
+        return source, ()
+    if getattr(getattr(source, "columns", None), "nlevels", 1) > 1:
+        source = source.set_axis(_column_names(list(source.columns)), axis=1)
+    if _levels(source) == 1:
+        return source, ()
+    levels = list(source.index.names)
+    is_series = not hasattr(source, "columns")
+    if is_series or source.shape[1] == 1:  # one vote per row
+        label = source.name if is_series else source.columns[0]
+        source = source.to_frame() if is_series else source
+        roles = ["item", "juror"] if len(levels) == 2 else [f"level_{k}" for k in range(len(levels))]
+        words = [bare_word(str(level)) for level in levels]
+        if len(levels) == 2 and (words[0] in ANY_JUROR_WORDS[:-1] or words[1] in ITEM_WORDS):
+            roles.reverse()
+        known = {"item": ITEM_WORDS, "juror": ANY_JUROR_WORDS}
+        names = [
+            str(level) if level is not None and word in known.get(role, (word,)) else role
+            for level, word, role in zip(levels, words, roles, strict=True)
+        ]
+        is_label = label is not None and bare_word(str(label)) in LABEL_WORDS
+        return _reset(source.set_axis([str(label) if is_label else "label"], axis=1), names), ()
+    plain = ["item", *(f"item_{k}" for k in range(2, len(levels) + 1))]
+    names = [default if level is None else str(level) for level, default in zip(levels, plain, strict=True)]
+    has_juror = any(bare_word(name) in JUROR_WORDS[:-1] for name in names)
+    return _reset(source, names), () if has_juror or not source.index.is_unique else tuple(names)
 
 
 def _are_triples(rows: Sequence[Any]) -> bool:
@@ -597,19 +616,11 @@ def _are_triples(rows: Sequence[Any]) -> bool:
     return len(pairs) == len(rows) and items.isdisjoint(jurors) and labels.isdisjoint(items | jurors)
 
 
-def _frame_of_records(records: Sequence[Any]) -> Any:
-    rows = [row._asdict() if hasattr(row, "_asdict") else row for row in records]
-    if not all(isinstance(row, Mapping) for row in rows):
-        other = next(row for row in rows if not isinstance(row, Mapping))
-        raise VotesError(f"every record must be a dict, like the first; found {type(other).__name__}")
-    names = dict.fromkeys(name for row in rows for name in row)
-    return _frame_of_columns({name: [row.get(name) for row in rows] for name in names})
-
-
 def _frame_of_columns(columns: Mapping[Any, Any]) -> Any:
     import narwhals as nw
 
-    odd = next((name for name, cells in columns.items() if not _is_column(cells)), None)
+    no_list = (str, bytes, Mapping)
+    odd = next((name for name, c in columns.items() if isinstance(c, no_list) or not isinstance(c, Iterable)), None)
     if odd is not None or not columns:
         given = "an empty dict" if odd is None else f"{type(columns[odd]).__name__} under {odd!r}"
         raise VotesError(f"a dict of votes must map the name of each column to a list of cells; found {given}")
@@ -625,10 +636,6 @@ def _frame_of_columns(columns: Mapping[Any, Any]) -> Any:
         raise VotesError(f"cannot make a table of these columns: {' '.join(str(error).split())}") from None
 
 
-def _is_column(cells: Any) -> bool:
-    return isinstance(cells, Iterable) and not isinstance(cells, (str, bytes, Mapping))
-
-
 def _levels(source: Any) -> int:
     """The number of levels of a pandas index; 1 for everything else."""
     return int(getattr(getattr(source, "index", None), "nlevels", 1)) if _is_pandas(source) else 1
@@ -636,37 +643,6 @@ def _levels(source: Any) -> int:
 
 def _is_pandas(source: Any) -> bool:
     return type(source).__module__.partition(".")[0] in ("pandas", "modin")
-
-
-def _without_levels(frame: Any) -> tuple[Any, tuple[str, ...]]:
-    """A pandas object as a frame with one level of names, its index of several levels as columns."""
-    if not _is_pandas(frame):
-        return frame, ()
-    if getattr(getattr(frame, "columns", None), "nlevels", 1) > 1:
-        frame = frame.set_axis(_column_names(list(frame.columns)), axis=1)
-    if _levels(frame) == 1:
-        return frame, ()
-    levels = list(frame.index.names)
-    is_series = not hasattr(frame, "columns")
-    if is_series or frame.shape[1] == 1:  # one vote per row
-        label = frame.name if is_series else frame.columns[0]
-        frame = frame.to_frame() if is_series else frame
-        roles = ["item", "juror"] if len(levels) == 2 else [f"level_{k}" for k in range(len(levels))]
-        juror_words = (*JUROR_WORDS, *MORE_JUROR_WORDS)
-        words = [bare_word(str(level)) for level in levels]
-        if len(levels) == 2 and (words[0] in juror_words[:-1] or words[1] in ITEM_WORDS):
-            roles.reverse()
-        known = {"item": ITEM_WORDS, "juror": juror_words}
-        names = [
-            str(level) if level is not None and word in known.get(role, (word,)) else role
-            for level, word, role in zip(levels, words, roles, strict=True)
-        ]
-        is_label = label is not None and bare_word(str(label)) in LABEL_WORDS
-        return _reset(frame.set_axis([str(label) if is_label else "label"], axis=1), names), ()
-    plain = ["item", *(f"item_{k}" for k in range(2, len(levels) + 1))]
-    names = [default if level is None else str(level) for level, default in zip(levels, plain, strict=True)]
-    has_juror = any(bare_word(name) in JUROR_WORDS[:-1] for name in names)
-    return _reset(frame, names), () if has_juror or not frame.index.is_unique else tuple(names)
 
 
 def _reset(frame: Any, names: list[str]) -> Any:

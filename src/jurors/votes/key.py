@@ -25,7 +25,6 @@ from jurors.votes.io.sources import Source, shown_source
 from jurors.votes.layout import (
     ITEM_WORDS,
     LABEL_WORDS,
-    TRUTH_WORDS,
     LayoutHints,
     find_column,
     guess_column,
@@ -39,6 +38,7 @@ from jurors.votes.readers.base import as_text, parse_json
 from jurors.votes.scale import extend_labels
 from jurors.votes.table import Votes, recode_labels
 
+TRUTH_WORDS = ("truth", "gold", "true", "key", "target", "groundtruth", "truelabel", "goldlabel", "y")
 _FEWEST_TRUTHS = 10  # from which on true levels without votes show that the key is on another scale
 
 

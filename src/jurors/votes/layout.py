@@ -11,7 +11,7 @@ import re
 import shlex
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
@@ -37,7 +37,6 @@ _NUMBERED_JUROR = re.compile(
     re.IGNORECASE,
 )
 SURE_KEY_WORDS = ("truth", "groundtruth", "truelabel", "goldlabel", "answerkey")
-TRUTH_WORDS = ("truth", "gold", "true", "key", "target", "groundtruth", "truelabel", "goldlabel", "y")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,17 +56,6 @@ class Layout:
         """Every column that is read, each once."""
         named = [k for k in (self.item, self.juror, self.label, self.count) if k is not None]
         return (*named, *self.votes, *(() if self.repeat is None else (self.repeat,)))
-
-    def repeating(self, names: Sequence[str], column: int) -> Layout:
-        """With the column that numbers the repetitions; VotesError where there can be none."""
-        if column in self.used:
-            name = names[column]
-            raise VotesError(f"column {name!r} cannot number repetitions, it is the item, the juror or the label")
-        if self.kind == "counts":
-            raise VotesError("rows that stand for several items cannot be repetitions; leave repeat= (--repeat) out")
-        if self.item is None:
-            raise VotesError("repetitions are of an item, but no column names it; say which with item= (--item COLUMN)")
-        return replace(self, repeat=column)
 
 
 def find_column(names: Sequence[str], name: str) -> int:
@@ -103,7 +91,18 @@ def layout_by_words(names: Sequence[str], options: Reading, is_number: Callable[
     if options.layout == "auto":
         is_long = "juror" in given or "label" in given or (count is None and None not in long.values())
     if is_long:
-        return _long_by_words(names, long, count, ignored, options)
+        for role in ("item", "juror", "label"):
+            if long[role] is None:
+                raise VotesError(
+                    "one vote per row needs the columns item, juror and label, but none of "
+                    f"{quoted_names(names)} is the {role}; name it with {role}= (--{role} COLUMN)"
+                )
+        if len(set(long.values())) < 3:
+            raise VotesError(f"item, juror and label must be three different columns of {quoted_names(names)}")
+        lone = [k for k, name in enumerate(names) if bare_word(name) == "count" and k not in {*ignored, *long.values()}]
+        if count is not None or (lone and options.layout == "auto"):
+            raise has_counts(names[lone[0] if count is None else count])
+        return Layout(kind="long", item=long["item"], juror=long["juror"], label=long["label"])
     if count is None and options.layout != "wide":
         count = guess_column(names, COUNT_WORDS, {*ignored, *given.values()})
         if count is not None and options.layout == "auto" and not is_number(count):
@@ -132,24 +131,6 @@ def named_long(names: Sequence[str], given: dict[str, int], ignored: Set[int | N
         if role not in places:
             places[role] = guess_column(names, words, {*ignored, *places.values()})
     return places
-
-
-def _long_by_words(
-    names: Sequence[str], long: dict[str, int | None], count: int | None, ignored: set[int], options: Reading
-) -> Layout:
-    """One vote per row by the names of the columns; VotesError where a role has none, or where there are counts."""
-    for role in ("item", "juror", "label"):
-        if long[role] is None:
-            raise VotesError(
-                "one vote per row needs the columns item, juror and label, but none of "
-                f"{quoted_names(names)} is the {role}; name it with {role}= (--{role} COLUMN)"
-            )
-    if len(set(long.values())) < 3:
-        raise VotesError(f"item, juror and label must be three different columns of {quoted_names(names)}")
-    lone = [k for k, name in enumerate(names) if bare_word(name) == "count" and k not in {*ignored, *long.values()}]
-    if count is not None or (lone and options.layout == "auto"):
-        raise has_counts(names[lone[0] if count is None else count])
-    return Layout(kind="long", item=long["item"], juror=long["juror"], label=long["label"])
 
 
 def has_counts(column: str) -> VotesError:
@@ -276,6 +257,7 @@ MORE_ITEM_WORDS = (
     *("passage", "paragraph", "snippet", "review", "title", "key", "path", "index", "problem", "conversation", "hits"),
 )
 MORE_JUROR_WORDS = ("coder", "evaluator", "reviewer", "assessor", "turker", "participant", "expert", "system")
+ANY_ITEM_WORDS, ANY_JUROR_WORDS = (*ITEM_WORDS, *MORE_ITEM_WORDS), (*JUROR_WORDS, *MORE_JUROR_WORDS)
 OTHER_WORDS = (  # columns that are about the item or the vote, and no juror
     *("timestamp", "time", "date", "datetime", "createdat", "updatedat", "created", "updated", "duration", "seconds"),
     *("elapsed", "latency", "confidence", "confidencescore", "certainty", "comment", "comments", "notes", "note"),

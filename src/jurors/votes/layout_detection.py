@@ -24,6 +24,8 @@ from jurors.errors import OptionError, VotesError
 from jurors.options import Reading, text_columns
 from jurors.votes.codes import Finding, numerals
 from jurors.votes.layout import (
+    ANY_ITEM_WORDS,
+    ANY_JUROR_WORDS,
     COUNT_WORDS,
     ITEM_WORDS,
     JUROR_WORDS,
@@ -57,7 +59,7 @@ WITH_PAIRS = (
 # What people call their columns besides our own words: hints, which the cells may overrule.
 _MORE_LABEL_WORDS = ("sentiment", "winner", "preference", "stance", "tag", "code", "outcome", "result", "emotion")
 _PERSON_WORDS = (
-    *(*JUROR_WORDS, *MORE_JUROR_WORDS),
+    *ANY_JUROR_WORDS,
     *("name", "respondent", "email", "emailaddress", "student", "person", "response"),
 )
 _KEY_WORDS = (
@@ -109,8 +111,15 @@ def find_layout(names: Sequence[str], options: Reading, look: Callable[[], Colum
     check_names(names)
     if options.repeat is not None:
         column = find_column(names, options.repeat)
-        plain = replace(options.without(names[column]), repeat=None)
-        return find_layout(names, plain, look).repeating(names, column)
+        plain = find_layout(names, replace(options.without(names[column]), repeat=None), look)
+        if column in plain.used:
+            name = names[column]
+            raise VotesError(f"column {name!r} cannot number repetitions, it is the item, the juror or the label")
+        if plain.kind == "counts":
+            raise VotesError("rows that stand for several items cannot be repetitions; leave repeat= (--repeat) out")
+        if plain.item is None:
+            raise VotesError("repetitions are of an item, but no column names it; say which with item= (--item COLUMN)")
+        return replace(plain, repeat=column)
     table = LayoutHints(names, options, look)
     return next(layout for rule in RULES if (layout := rule(table)) is not None)
 
@@ -273,7 +282,7 @@ def _beside_numbered(table: LayoutHints) -> list[int]:
     """The columns beside judge_1, judge_2 … that by their names are a system, a prompt or a response, and no juror."""
     if not table.numbered:
         return []
-    words = {*JUROR_WORDS, *MORE_JUROR_WORDS, *LABEL_WORDS, *MORE_ITEM_WORDS}
+    words = {*ANY_JUROR_WORDS, *LABEL_WORDS, *MORE_ITEM_WORDS}
     labels = frozenset[str]().union(*(table.columns[k].vocabulary for k in table.numbered))
     others = [k for k in table.free if k not in table.numbered and k != table.item and table.words[k] in words]
     others = [k for k in others if not table.columns[k].vocabulary & labels]
@@ -331,7 +340,7 @@ def _long_flags(table: LayoutHints, *columns: int) -> str:
 def _named_roles(table: LayoutHints) -> tuple[int | None, int | None, int | None]:
     """The item, the juror and the label by name, where the cells allow it; None for a role that no column has."""
     profile, words = table.profile, (*LABEL_WORDS, *_MORE_LABEL_WORDS)
-    juror = table.named((*JUROR_WORDS, *MORE_JUROR_WORDS), repeats=True)
+    juror = table.named(ANY_JUROR_WORDS, repeats=True)
     label = table.named(words, (juror, table.item), repeats=True)
     if label is not None and table.words[label] not in _STRONG_LABELS:
         rival = table.named(words, (juror, table.item, label), repeats=True)
@@ -340,8 +349,7 @@ def _named_roles(table: LayoutHints) -> tuple[int | None, int | None, int | None
             raise _two_readings(what, table.flags("label", label), table.flags("label", rival))
     if table.item is not None:
         return table.item, juror, label
-    item_words = (*ITEM_WORDS, *MORE_ITEM_WORDS)
-    item = table.named(item_words, (juror, label))
+    item = table.named(ANY_ITEM_WORDS, (juror, label))
     if juror is None or item is None or not profile.is_unique(item):
         return item, juror, label
     # a number of the vote is not the item where the values of another column come again and name the items
@@ -349,13 +357,13 @@ def _named_roles(table: LayoutHints) -> tuple[int | None, int | None, int | None
     others = [k for k in others if table.columns[k].filled == profile.rows and not profile.is_unique(k)]
     others = [k for k in others if table.columns[k].distinct > table.columns[juror].distinct]
     others = [k for k in others if profile.identify(k, juror) > 0.98]
-    by_name = [k for k in others if table.words[k] in item_words]
+    by_name = [k for k in others if table.words[k] in ANY_ITEM_WORDS]
     return by_name[0] if by_name else others[0] if len(others) == 1 else item, juror, label
 
 
 def _checked_long(table: LayoutHints, item: int, juror: int, label: int) -> Layout:
-    """The layout of these columns; VotesError where the cells show something else (`LONG_CHECKS`)."""
-    for check in LONG_CHECKS:
+    """The layout of these columns; VotesError where the cells show something else."""
+    for check in (refuse_rivals, refuse_true_label, refuse_object_names, refuse_joint_items, refuse_weights):
         check(table, item, juror, label)
     return Layout(kind="long", item=item, juror=juror, label=label)
 
@@ -461,14 +469,14 @@ def wide_layout(table: LayoutHints) -> Layout | None:
             return False
         if columns[k].kind == "nested" or not columns[k].filled:
             return True  # refused or silent: reported elsewhere
-        never = (*JUROR_WORDS, *ITEM_WORDS, *MORE_ITEM_WORDS, "unnamed0")
+        never = (*JUROR_WORDS, *ANY_ITEM_WORDS, "unnamed0")
         if k in beside:
             return False
         return table.words[k] not in never and columns[k].repeats and columns[k].distinct <= most
 
     votes = tuple(k for k in table.free if k not in (item, count) and (k in table.ballots or may_be_juror(k)))
     layout = Layout(kind="wide" if count is None else "counts", item=item, count=count, votes=votes)
-    for check in WIDE_CHECKS:
+    for check in (refuse_totals, refuse_other_columns, refuse_key_column, refuse_count, refuse_tallies):
         check(table, layout)
     return layout
 
@@ -480,7 +488,7 @@ def measured_layout(table: LayoutHints) -> Layout | None:
     and may be a group, so that they are refused.
     """
     profile, columns = table.profile, table.columns
-    never = (*ITEM_WORDS, *MORE_ITEM_WORDS, "unnamed0", "index")
+    never = (*ANY_ITEM_WORDS, "unnamed0", "index")
     numbers = [k for k in table.free if k != table.item and profile.is_number(k) and table.words[k] not in never]
     beside = set(_beside_numbered(table))
     numbers = [k for k in numbers if not columns[k].is_aside and k not in beside]
@@ -616,22 +624,6 @@ RULES: tuple[Callable[[LayoutHints], Layout | None], ...] = (
     wide_layout,
     measured_layout,
     layout_by_names,
-)
-#: what the cells may show against item, juror and label by name
-LONG_CHECKS: tuple[Callable[[LayoutHints, int, int, int], None], ...] = (
-    refuse_rivals,
-    refuse_true_label,
-    refuse_object_names,
-    refuse_joint_items,
-    refuse_weights,
-)
-#: what the cells may show against columns that share a vocabulary
-WIDE_CHECKS: tuple[Callable[[LayoutHints, Layout], None], ...] = (
-    refuse_totals,
-    refuse_other_columns,
-    refuse_key_column,
-    refuse_count,
-    refuse_tallies,
 )
 
 

@@ -17,17 +17,7 @@ import numpy as np
 from jurors.errors import VotesError, format_names
 from jurors.options import PairReading
 from jurors.votes.codes import NO_VOTE_WORDS
-from jurors.votes.layout import (
-    ITEM_WORDS,
-    JUROR_WORDS,
-    MORE_ITEM_WORDS,
-    MORE_JUROR_WORDS,
-    ColumnHead,
-    ColumnProfile,
-    bare_word,
-    find_column,
-    guess_column,
-)
+from jurors.votes.layout import ANY_ITEM_WORDS, ANY_JUROR_WORDS, ColumnProfile, bare_word, find_column, guess_column
 
 # -- what a cell says about two objects -------------------------------------------------------------------------------
 
@@ -219,8 +209,8 @@ _STEMS = (
     *("name", "image", "text", "output", "completion", "answer", "response"),
 )
 _MOST_ALIKE = 0.02  # of rows may compare an object with itself
-_JURORS = tuple(word for word in (*JUROR_WORDS, *MORE_JUROR_WORDS) if word not in ("model", "system"))
-_ITEMS = tuple(word for word in (*ITEM_WORDS, *MORE_ITEM_WORDS) if word not in ("text", "image"))
+_JURORS = tuple(word for word in ANY_JUROR_WORDS if word not in ("model", "system"))
+_ITEMS = tuple(word for word in ANY_ITEM_WORDS if word not in ("text", "image"))
 _QUESTIONS = ("question", "prompt", "instruction", "query", "conversation")
 _ORDERS = ("g1winner", "g2winner")  # FastChat: who wins as shown, and with the two the other way round
 
@@ -328,8 +318,8 @@ def are_surely_pairs(names: Sequence[str], facts: ColumnProfile, columns: PairCo
     same = float((cells[0] == cells[1]).mean())
     is_named = columns.several is not None or guess_column([names[columns.winner]], _WINNERS) is not None
     if guess_column([names[columns.winner]], _SURE) is None and are_flags(facts.columns[columns.winner].values):
-        others = {k for k in range(len(names)) if k not in columns.compared}
-        is_named = _share_names(one, two) and guess_column([names[k] for k in others], _ITEMS) is None
+        has_item = guess_column(names, _ITEMS, columns.compared) is not None
+        is_named = _share_names(facts, (columns.left, columns.right)) and not has_item
     return is_named and same <= _MOST_ALIKE and not {name.lower() for name in names} & {name.lower() for name in thirds}
 
 
@@ -372,7 +362,7 @@ def _answer_columns(
     able = [k for k in free if _names_sides(facts, k, sides)]
     if not able:
         # columns of 0 and 1 may be the answer, but not which: by their name, or where both sides share objects
-        shared = _share_names(*(facts.columns[side] for side in sides))
+        shared = _share_names(facts, sides)
         able = [k for k in free if are_flags(facts.columns[k].values)]
         able = [k for k in able if shared or guess_column([names[k]], _WINNERS) is not None]
     if (named := guess_column(names, _WINNERS, set(range(len(names))) - set(able))) is not None:
@@ -410,9 +400,9 @@ def _tie_flags(names: Sequence[str], facts: ColumnProfile) -> tuple[int, ...]:
     return tuple(k for k in named if are_flags(facts.columns[k].values))[:1]
 
 
-def _share_names(one: ColumnHead, two: ColumnHead) -> bool:
+def _share_names(facts: ColumnProfile, sides: tuple[int, int]) -> bool:
     """Whether most objects of one column are there in the other, too, as of players who meet."""
-    left, right = set(one.values), set(two.values)
+    left, right = (set(facts.columns[side].values) for side in sides)
     return len(left | right) > 2 and 2 * len(left & right) >= len(left | right)
 
 

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from jurors.errors import VotesError
 from jurors.options import Label, Reading, ReadingOptions, SourceOptions, check_applies, column_names, text_columns
 from jurors.votes.codes import (
-    Finding,
     abstain_words,
     checked_counts,
     code_type,
@@ -256,20 +255,18 @@ def wide_votes(
         return [int(count) for count in often.tolist()]
 
     spelling = spelled_labels(values, options, quoted_names(jurors), times)
-    findings: tuple[Finding, ...] = ()
-    if spelling.absent or spelling.abstained:
-        findings = spelling.findings(jurors, np.tile(np.arange(len(jurors)), len(grid)), flat, weights)
+    has_words = spelling.absent or spelling.abstained
+    juror = np.tile(np.arange(len(jurors)), len(grid) if has_words else 0)
+    findings = spelling.findings(jurors, juror, flat, weights)
     kinds = labels_of(spelling, options)
     if all(cell is None for cell in spelling.labels):
         raise VotesError(f"every vote in the columns {quoted_names(jurors)} is missing")
     codes = recode([*spelling.answers, None], kinds)[grid]  # code -1, no vote, is the last
     again = None if repetition is None else _distinct_names(*repetition, options.repeat or "", "repetition")[1]
-    matrix: dict[str, Any] = {"jurors": jurors, "labels": kinds, "counts": counts, "scale": None}
     names, row = (None, None) if items is None else _distinct_names(*items[1], items[0], "item")
-    if names is None or row is None or items is None:
-        votes = Votes.from_matrix(codes, **matrix)
-    elif len(names) == len(row) or counts is not None:
-        votes = Votes.from_matrix(codes, items=item_array(names)[row], **matrix)
+    if items is None or names is None or row is None or len(names) == len(row) or counts is not None:
+        ids = None if names is None else item_array(names)[row]
+        votes = Votes.from_matrix(codes, items=ids, jurors=jurors, labels=kinds, counts=counts, scale=None)
     else:
         by_rule = options.duplicates != "error" or again is not None
         if not by_rule and options.layout == "auto" and (hint := one_vote_per_row(items[0], jurors)):
@@ -458,28 +455,24 @@ def votes_of_log(log: ToolLog, options: Reading, records: Records | Votes | None
         raise VotesError(f"this is a log ({log.reader.TITLE}), not a table with columns; leave {what}= (--{what}) out")
     records = log.read() if records is None else records
     if isinstance(records, Votes):
-        return collapse_repeats(_apply_cell_options(select_votes(records, options), options), options)
+        votes = select_votes(records, options)
+        if away := [label for label in votes.labels if str(label) in text_columns(options.abstain)]:
+            votes = with_abstentions(votes, *away)
+        absent = text_columns(options.missing)
+        if absent or options.labels is not None or not votes.n_votes:
+            values = clean_cells(votes.labels, absent, column="label")
+            if all(value is None for value in values):
+                raise VotesError("every vote is missing")
+            votes = recode_labels(votes, ordered_labels(v for v in values if v is not None), values)
+        votes = recode_votes(votes, options)
+        if options.labels is not None:  # a tool that counts ordered its labels
+            votes = recode_labels(replace(votes, labels_told=True), tuple(options.labels))
+        return collapse_repeats(apply_scale(votes, options), options)
     parts = {"item": records.item, "juror": records.juror, "label": records.label}
     if len(records.repetition):
         parts["repetition"] = records.repetition
     votes = long_votes([factorize(column) for column in parts.values()], tuple(parts), options)
     return with_findings(collapse_repeats(votes, options), records.findings)
-
-
-def _apply_cell_options(votes: Votes, options: Reading) -> Votes:
-    """Votes with the missing marks and the labels that the caller named; a tool that counts ordered its labels."""
-    if away := [label for label in votes.labels if str(label) in text_columns(options.abstain)]:
-        votes = with_abstentions(votes, *away)
-    absent = text_columns(options.missing)
-    if absent or options.labels is not None or not votes.n_votes:
-        values = clean_cells(votes.labels, absent, column="label")
-        if all(value is None for value in values):
-            raise VotesError("every vote is missing")
-        votes = recode_labels(votes, ordered_labels(v for v in values if v is not None), values)
-    votes = recode_votes(votes, options)
-    if options.labels is not None:
-        votes = recode_labels(replace(votes, labels_told=True), tuple(options.labels))
-    return apply_scale(votes, options)
 
 
 def open_layout(table: SourceTable, options: Reading) -> tuple[SourceTable, Layout]:

@@ -40,15 +40,7 @@ from jurors.options import KnownScale, Label, Reading, text_columns
 from jurors.votes.codes import Finding, numerals, ordered_labels
 from jurors.votes.layout import Layout
 from jurors.votes.layout_detection import WITH_PAIRS
-from jurors.votes.table import (
-    Votes,
-    abstentions_as_label,
-    collect_votes,
-    count_labels_by_juror,
-    label_as_abstentions,
-    recode_labels,
-    with_findings,
-)
+from jurors.votes.table import Votes, count_labels_by_juror, recode_labels, rejoin_votes, with_findings
 
 # -- the test for order -----------------------------------------------------------------------------------------------
 
@@ -875,7 +867,8 @@ def _with_note_of_repeats(votes: Votes) -> Votes:
     who = [votes.jurors[k] for k in np.flatnonzero(items)]
     times = repeats.times()
     often = f"{times.min()}" if times.min() == times.max() else f"{times.min()} to {times.max()}"
-    ties = int(repeats.items[repeats.one_vote(_levels(votes)) < 0].sum())
+    levels = len(votes.labels) if votes.is_ordinal else None
+    ties = int(repeats.items[repeats.one_vote(levels) < 0].sum())
     tied = f"; on {ties:,} it came to a tie, which is no vote" if ties else ""
     how = "which votes as it did in the middle" if votes.is_ordinal else "which votes as it did most often"
     how, tied = ("whose number is the mean", "") if votes.is_interval else (how, tied)
@@ -896,7 +889,7 @@ def collapse_repeats(votes: Votes, options: Reading) -> Votes:
     if text_columns(options.join):
         return merge_numbered_jurors(votes, options.join)
     if votes.repeats is not None and votes.is_ordinal:  # by the median, now that there is an order
-        votes = _rejoined(votes, votes.jurors, np.arange(len(votes.jurors)))
+        votes = rejoin_votes(votes, votes.jurors, np.arange(len(votes.jurors)))
     return _with_note_of_repeats(votes)
 
 
@@ -929,26 +922,4 @@ def merge_numbered_jurors(votes: Votes, names: Sequence[str]) -> Votes:
         home[members] = members[0]
         called[members[0]] = name
     homes, place = np.unique(home, return_inverse=True)
-    return _with_note_of_repeats(_rejoined(votes, tuple(called[k] for k in homes), place))
-
-
-def _rejoined(votes: Votes, jurors: tuple[str, ...], place: NDArray[np.int64]) -> Votes:
-    """The votes of other jurors: juror k's answers are those of the one at `place[k]`."""
-    if votes.repeats is not None and votes.counts is not None:
-        raise VotesError("repeats that are counted already cannot be joined once more; join them where they are read")
-    answers = abstentions_as_label(votes)
-    row, col, code = answers.triples()
-    if (known := answers.repeats) is not None:  # each of the repeats, not the vote that they come to
-        width = len(answers.jurors)
-        single = ~np.isin(row * width + col, known.row * width + known.juror)
-        case, time = np.nonzero(known.answers >= 0)
-        row, col = np.append(row[single], known.row[case]), np.append(col[single], known.juror[case])
-        code = np.append(code[single], known.answers[case, time]).astype(code.dtype)
-    once, repeats = collect_votes(row, place[col], code, len(jurors), votes.counts, _levels(votes))
-    bare = replace(answers, jurors=jurors, repeats=repeats, _dense=None, _sparse=None)
-    return label_as_abstentions(bare._with_triples(*once))
-
-
-def _levels(votes: Votes) -> int | None:
-    """The number of ordered levels; None for labels without order."""
-    return len(votes.labels) if votes.is_ordinal else None
+    return _with_note_of_repeats(rejoin_votes(votes, tuple(called[k] for k in homes), place))

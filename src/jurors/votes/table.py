@@ -774,6 +774,30 @@ def label_as_abstentions(answers: Votes) -> Votes:
     return replace(votes, abstained=(row[away], col[away]) if away.any() else None)
 
 
+def rejoin_votes(votes: Votes, jurors: tuple[str, ...], place: NDArray[np.int64]) -> Votes:
+    """Make one juror of several: juror k's answers are those of the one at `place[k]`.
+
+    Returns
+    -------
+    Votes
+        One vote per juror and item; the answers are in `repeats`.
+    """
+    if votes.repeats is not None and votes.counts is not None:
+        raise VotesError("repeats that are counted already cannot be joined once more; join them where they are read")
+    answers = abstentions_as_label(votes)
+    row, col, code = answers.triples()
+    if (known := answers.repeats) is not None:  # each of the repeats, not the vote that they come to
+        width = len(answers.jurors)
+        single = ~np.isin(row * width + col, known.row * width + known.juror)
+        case, time = np.nonzero(known.answers >= 0)
+        row, col = np.append(row[single], known.row[case]), np.append(col[single], known.juror[case])
+        code = np.append(code[single], known.answers[case, time]).astype(code.dtype)
+    levels = len(votes.labels) if votes.is_ordinal else None
+    once, repeats = collect_votes(row, place[col], code, len(jurors), votes.counts, levels)
+    bare = replace(answers, jurors=jurors, repeats=repeats, _dense=None, _sparse=None)
+    return label_as_abstentions(bare._with_triples(*once))
+
+
 def with_abstentions(votes: Votes, *labels: Label) -> Votes:
     """Take votes for these labels as abstentions.
 
@@ -867,7 +891,6 @@ def _with_codes(votes: Votes, labels: tuple[Label, ...], place: NDArray[Any]) ->
 
 
 JurorLabelCounts: TypeAlias = NDArray[np.int64]  #: jurors x labels: how often each juror votes each label
-_MOST_ROWS = 50_000
 _PART = 1 << 21  # votes counted at a time: memory stays flat
 _FEW_COLUMNS = 64  # of many jurors most have no vote on an item
 
@@ -891,53 +914,3 @@ def count_labels_by_juror(votes: Votes) -> JurorLabelCounts:
         cell = col[part].astype(np.int64) * depth + code[part]
         np.add.at(counts, cell, 1 if votes.counts is None else votes.counts[row[part]])
     return counts.reshape(width, depth)
-
-
-def sample_codes(votes: Votes, most: int = _MOST_ROWS) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Sample rows at even distances.
-
-    Returns
-    -------
-    codes
-        At most `most` rows x jurors.
-    weights
-        How many items each row stands for.
-    """
-    rows = np.arange(votes.rows) if votes.rows <= most else np.linspace(0, votes.rows - 1, most).astype(np.int64)
-    return votes.codes[rows], votes.weights[rows]
-
-
-def tuple_counts(votes: Votes) -> NDArray[np.int64]:
-    """Count the items of each distinct tuple of votes.
-
-    Returns
-    -------
-    array of int
-        One per distinct tuple, in no order that means anything (tuples are compared by a random 64-bit hash).
-    """
-    mix = np.random.default_rng(0).integers(1, 1 << 62, len(votes.jurors), dtype=np.int64) | 1
-    with np.errstate(over="ignore"):
-        keys = votes.codes.astype(np.int64) @ mix
-    if votes.counts is None:
-        return np.unique(keys, return_counts=True)[1]
-    distinct, place = np.unique(keys, return_inverse=True)
-    return np.bincount(place, votes.counts, len(distinct)).round().astype(np.int64)
-
-
-def components(near: NDArray[np.bool_]) -> list[NDArray[np.int64]]:
-    """Find the connected components of a symmetric relation.
-
-    Returns
-    -------
-    list of arrays
-        The positions in each component, the component of the lowest position first.
-    """
-    left, groups = np.ones(len(near), dtype=bool), []
-    while left.any():
-        reached = np.zeros(len(near), dtype=bool)
-        reached[np.argmax(left)] = True
-        while (grown := near[reached].any(axis=0) | reached).sum() > reached.sum():
-            reached = grown
-        groups.append(np.flatnonzero(reached))
-        left &= ~reached
-    return groups

@@ -6,8 +6,6 @@ else. Files are written whole or not at all.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 import re
@@ -49,9 +47,7 @@ def check_faithful(votes: Votes, layout: str, format: str) -> None:
 
 def _check_values(values: list[Any], what: str, format: str) -> None:
     """Refuse values that would not read back as they are; `what` they are, for messages."""
-    if values and all(type(value) is int for value in values):
-        if len(set(values)) < len(values):
-            raise VotesError(f"a {what} is there twice; give each {what} a name of its own")
+    if all(type(value) is int for value in values) and len(set(values)) == len(values):
         return
     written = [str(value) if format in CELLS else value for value in values]
     back = spelled_labels(written, Reading(), what).labels if what == "label" else clean_cells(written, column=what)
@@ -102,8 +98,9 @@ def _check_header(votes: Votes, layout: str, format: str) -> None:
         raise VotesError(f"a juror's name begins or ends with a blank, which a column's name cannot; {way_out}")
     if format in ("json", "jsonl", "parquet") and len({name.lower() for name in names}) < len(names):
         raise VotesError(f"two jurors' names differ only by case, which {format} columns cannot; {way_out}")
-    if format == "csv" and _delimiter(names) != ",":
-        raise VotesError(f"the jurors' names hold so many {_delimiter(names)!r} that they look like columns; {way_out}")
+    marks = [mark for mark in "\t;|" if "".join(names).count(mark) >= len(names)]
+    if format == "csv" and marks:
+        raise VotesError(f"the jurors' names hold so many {marks[0]!r} that they look like columns; {way_out}")
 
 
 def header(votes: Votes, layout: str) -> list[str]:
@@ -111,14 +108,6 @@ def header(votes: Votes, layout: str) -> list[str]:
     if layout == "long":
         return ["item", "juror", "label"]
     return ["item", *votes.jurors] if layout == "wide" else [*votes.jurors, "count"]
-
-
-def _delimiter(names: Sequence[str]) -> str:
-    """What a reader would take for the delimiter."""
-    line = io.StringIO()
-    csv.writer(line).writerow(names)
-    choices = [",", "\t", ";", "|"]
-    return max(choices, key=lambda d: len(next(csv.reader(io.StringIO(line.getvalue(), newline=""), delimiter=d))))
 
 
 # -- writing ----------------------------------------------------------------------------------------------------------
@@ -239,9 +228,7 @@ def _format_of(path: Path, layout: WriteLayout) -> str:
 def _written(votes: Votes, layout: WriteLayout, format: str) -> Votes:
     """The votes as their rows are written, with a word for abstaining; refused where they would not read back."""
     check_faithful(_arranged(votes, layout), layout, format)
-    if votes.abstained is None:
-        return _arranged(votes, layout)
-    if len(votes.labels) < 2:
+    if votes.abstained is not None and len(votes.labels) < 2:
         raise VotesError("with fewer than two labels abstentions would read back as an answer; write a sketch instead")
     return _arranged(abstentions_as_word(votes), layout)
 

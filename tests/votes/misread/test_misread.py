@@ -60,12 +60,6 @@ def test_no_table_is_misread_in_silence(name: str, folder: Path) -> None:
     assert {"refused": "refuse"}.get(what, what) in CASES[name]["accept"], (what, line)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", list(CASES)[::12])
-def test_commands_say_what_the_readers_decide(name: str, folder: Path) -> None:
-    assert read_by_commands(CASES[name], folder)[0] == read_by_functions(CASES[name], folder)[0]
-
-
 @pytest.mark.parametrize("name", [name for name in list(CASES)[::5] if CASES[name]["files"][0].endswith(".csv")])
 def test_files_and_dataframes_have_one_layout(name: str, folder: Path) -> None:
     path = folder / CASES[name]["files"][0]
@@ -110,33 +104,6 @@ def read_by_functions(case: Case, folder: Path) -> tuple[str, str]:
     return judged(case, folder, listed(votes.jurors, tuples, votes.total), alarms)
 
 
-def read_by_commands(case: Case, folder: Path) -> tuple[str, str]:
-    """The outcome through `jurors grade`; majority vote, since votes are compared and not grades."""
-    files = [str(folder / file) for file in case["files"]]
-    if case.get("command") == "merge":
-        return merged(files)
-    how = (*files, "--format", "json", "--quiet")
-    if case.get("command") == "score":
-        status, out, err = run("score", files[0], "--key", files[1], *how[2:])
-        return ("refused", err) if status == 2 else scored(case, folder, json.loads(out)["score"])
-    status, out, err = run("grade", *how, "--method", "majority")
-    if status == 2:
-        return ("refused" if len(err.strip().splitlines()) == 1 else "BROKEN"), err.strip()
-    if status not in (0, 3):
-        return "BROKEN", err
-    graded = json.loads(out)
-    alarms = [(alarm["level"], alarm["reason"] or alarm["kind"], alarm["message"]) for alarm in graded["alarms"]]
-    tuples = [(part["decisions"], part["count"]) for part in graded["independent"]["partition"]]
-    return judged(case, folder, listed(graded["jurors"], tuples, graded["items"]), alarms)
-
-
-def run(*arguments: str) -> tuple[int, str, str]:
-    result = CliRunner().invoke(main, list(arguments), prog_name="jurors")
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        return 70, "", repr(result.exception)
-    return result.exit_code, result.stdout, result.stderr
-
-
 def judged(case: Case, folder: Path, votes: Any, alarms: Sequence[tuple[str, str, str]]) -> tuple[str, str]:
     loud = [(kind, message) for level, kind, message in alarms if level == "alarm"]
     for kind, message in loud:
@@ -158,9 +125,9 @@ def merged(files: Sequence[str]) -> tuple[str, str]:
     with tempfile.TemporaryDirectory() as folder:
         one, two = (shutil.copy(file, folder) for file in files)
         before = Path(one).read_bytes()
-        status, _, err = run("convert", one, two, "-o", one)
+        result = CliRunner().invoke(main, ["convert", str(one), str(two), "-o", str(one)], prog_name="jurors")
         spared = Path(one).read_bytes() == before
-    return ("refused" if status == 2 and spared else "SILENT"), err.strip()
+    return ("refused" if result.exit_code == 2 and spared else "SILENT"), result.stderr.strip()
 
 
 def listed(jurors: Sequence[str], tuples: Sequence[tuple[Sequence[Any], int]], items: int) -> dict[str, Any]:
