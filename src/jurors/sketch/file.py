@@ -23,7 +23,6 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, TypeAlias, get_args
 
 import numpy as np
@@ -34,6 +33,7 @@ from jurors.options import KnownScale
 from jurors.sketch.sketch import merge_votes
 from jurors.versions import SKETCH
 from jurors.votes.codes import NO_VOTE, python_value
+from jurors.votes.findings import same_files
 from jurors.votes.readers.base import Files, shorten_value
 from jurors.votes.scale import detect_scale
 from jurors.votes.table import ABSTAINED, Votes, abstentions_as_label, group_rows, label_as_abstentions
@@ -62,15 +62,12 @@ def read(files: Files) -> Votes:
     """The counts of a sketch file; of several, added up. VotesError where one is none, or is there twice."""
     advice = "count the votes and merge the sketches with `jurors convert`"
     ours = files.own(lambda path: is_sketch_head(files.head(path)), TITLE, tables=False, otherwise=advice)
-    known: dict[bytes, Path] = {}
-    for path in ours:
-        content = hashlib.sha256(path.read_bytes()).digest()
-        if content in known:
-            raise VotesError(
-                f"{files.name(path)}the same counts are in {known[content].name}; name the file once, or merge both "
-                "with `jurors convert` if they are different items"
-            )
-        known[content] = path
+    if (twice := same_files(ours)) is not None:
+        first, second = (ours[k] for k in twice)
+        raise VotesError(
+            f"{files.name(second)}the same counts are in {first.name}; name the file once, or merge both with "
+            "`jurors convert` if they are different items"
+        )
     parts = []
     for path in ours or files.paths:
         document = files.document(path).value

@@ -8,7 +8,6 @@ of the package read and write sketches (`count`, `engines`, `file`) or sum over 
 from __future__ import annotations
 
 import itertools
-import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -244,14 +243,9 @@ class Sketch:
     @classmethod
     def from_json(cls, text: str) -> Sketch:
         """The inverse of `to_json`."""
-        try:
-            document = json.loads(text)
-        except json.JSONDecodeError as error:
-            message = f"the JSON is broken or cut short in line {error.lineno} ({error.msg})"
-            raise VotesError(message, code="damaged") from None
-        except ValueError:  # Python reads no number of more than 4,300 digits
-            raise VotesError("the JSON has a number with too many digits", code="damaged") from None
-        return cls.from_dict(document)
+        from jurors.votes.readers.base import parse_json
+
+        return cls.from_dict(parse_json(text.encode("utf-8", "surrogatepass")))
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Sketch:

@@ -27,16 +27,7 @@ from jurors.results import with_formula
 from jurors.votes.findings import same_files
 from jurors.votes.io.csv import FILES, delimited
 from jurors.votes.io.local_files import TablePart, file_fault, first_line, local_copy, read_head, row_fault
-from jurors.votes.io.sources import (
-    CELLS,
-    OFFLINE,
-    REPEATED,
-    Source,
-    in_bytes,
-    locate,
-    no_tables,
-    shown_source,
-)
+from jurors.votes.io.sources import CELLS, OFFLINE, REPEATED, Source, in_bytes, locate, no_tables, shown_source
 from jurors.votes.layout import (
     ITEM_SEPARATOR,
     ColumnProfile,
