@@ -174,13 +174,13 @@ def count_frame(frame: Any, options: Reading) -> Sketch:
     try:
         if by_row:
             votes = collapse_repeats(votes_from_columns(opened, table, layout, options), options)
-            repeated: Sequence[Finding] = ()
+            repeated: list[Finding] = []
         else:
             count = _count_long if layout.kind == "long" else _count_wide
             counted = count(opened, table, layout, options).tuples
             collapsed = collapse_repeats(counted, options)
             votes = counted if collapsed is counted else Sketch.from_votes(collapsed).tuples
-            repeated = repeated_rows(votes) if layout.kind != "counts" else ()
+            repeated = list(repeated_rows(votes)) if layout.kind != "counts" else []
     except VotesError:
         if not by_row and (opened.is_eager or opened.stream is not None):
             votes_from_columns(opened, table, layout, options)  # raises with the number of the row

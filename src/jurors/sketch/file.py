@@ -203,8 +203,8 @@ def from_document(document: Any) -> Votes:
             'this is not a sketch file (it has no "format": "jurors sketch"); make one with `jurors convert`'
         )
     version = document.get("version")
-    is_version = type(version) is int and version > 0
-    _require(is_version, f'"version" must be a whole number from 1, found {shorten_value(version)}')
+    if type(version) is not int or version < 1:
+        raise VotesError(f'"version" must be a whole number from 1, found {shorten_value(version)}; {_AGAIN}')
     if version > SKETCH:
         raise VotesError(
             f"written by a newer jurors (version {shorten_value(version)}); update jurors (pip install -U jurors)"
