@@ -102,9 +102,9 @@ def test_an_archive_that_lies_about_its_members_or_is_of_a_later_version_is_dama
     with pytest.raises(VotesError, match=r"samples/1_epoch_1.json in the archive is damaged"):
         read_votes(path)
     _zipped(path, {"header.json": HEADER})
-    content = bytearray(path.read_bytes())
-    content[content.find(b"PK\x01\x02") + 6] = 99
-    path.write_bytes(content)
+    later = bytearray(path.read_bytes())
+    later[later.find(b"PK\x01\x02") + 6] = 99
+    path.write_bytes(later)
     with pytest.raises(VotesError, match=r"the archive is cut short or damaged \(zip file version 9.9\)"):
         read_votes(path)
 
