@@ -209,6 +209,7 @@ def test_a_label_that_was_never_voted_in_one_shard_is_merged_only_on_request() -
     right = Sketch.from_counts({"CA": 2}, jurors=("bob", "ann"))
     with pytest.raises(SketchError, match=r"only in the first: B; only in the second: C.*union_labels="):
         left + right
+    assert (left + Sketch.from_counts({"BA": 5}, jurors=("bob", "ann")))["A", "B"] == 6
     merged = Sketch.merge([left, right], union_labels=True)
     assert merged.labels == ("A", "B", "C")
     assert (merged["A", "B"], merged["A", "C"]) == (1, 2)

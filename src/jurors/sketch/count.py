@@ -21,7 +21,8 @@ from jurors.options import Label, Reading, ReadingOptions
 from jurors.sketch.sketch import Sketch
 from jurors.votes.codes import LARGEST_COUNT, Finding, checked_counts, code_type, ordered_labels, recode
 from jurors.votes.findings import repeated_rows
-from jurors.votes.io.duckdb_table import BLANKS, INTEGERS, SourceTable, TablePart, ToolLog, open_source, type_family
+from jurors.votes.io.duckdb_table import BLANKS, INTEGERS, SourceTable, ToolLog, open_source, type_family
+from jurors.votes.io.local_files import TablePart
 from jurors.votes.io.sources import Source
 from jurors.votes.layout import Layout
 from jurors.votes.read import (

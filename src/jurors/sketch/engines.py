@@ -38,6 +38,7 @@ from jurors.votes.frame import (
     transposed_votes,
     votes_from_columns,
 )
+from jurors.votes.io.duckdb_table import BLANKS
 from jurors.votes.layout import Layout
 from jurors.votes.read import clean_cells, in_natural_order, labels_of, spelled_labels, wide_votes
 from jurors.votes.scale import apply_scale, collapse_repeats, select_jurors, selects_jurors
@@ -48,9 +49,6 @@ _WIDEST_PANDAS = 90  # columns to group by: with more, pandas inserts them one b
 # With more jurors or labels than this hardly two items share a tuple, so that counts are no fewer than items, and the
 # comparisons of each vote with each name cost more than to bring the columns back (measured; sooner if in memory).
 _PIVOTED, _PIVOTED_IN_MEMORY = 100, 20
-_BLANKS = "".join(map(chr, (*range(9, 14), *range(28, 33), 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B)))) + (
-    "\u2028\u2029\u202f\u205f\u3000"
-)  # what str.strip takes off
 _NO_NAME = ("", "nan", "NaN")
 
 
@@ -174,13 +172,13 @@ def count_frame(frame: Any, options: Reading) -> Sketch:
     try:
         if by_row:
             votes = collapse_repeats(votes_from_columns(opened, table, layout, options), options)
-            repeated: Iterable[Finding] = ()
+            repeated: list[Finding] = []
         else:
             count = _count_long if layout.kind == "long" else _count_wide
             counted = count(opened, table, layout, options).tuples
             collapsed = collapse_repeats(counted, options)
             votes = counted if collapsed is counted else Sketch.from_votes(collapsed).tuples
-            repeated = repeated_rows(votes) if layout.kind != "counts" else ()
+            repeated = list(repeated_rows(votes)) if layout.kind != "counts" else []
     except VotesError:
         if not by_row and opened.is_eager:
             votes_from_columns(opened, table, layout, options)  # raises with the number of the row
@@ -330,9 +328,9 @@ def _named(frame: Frame, table: Any, item: int) -> Any:
     if kind in (nw.String, nw.Categorical, nw.Enum):
         text = name if kind == nw.String else name.cast(nw.String)
         if frame.engine == "ibis":  # which strips only the blanks it knows
-            name = text.str.replace_all(f"^[{_BLANKS}]+|[{_BLANKS}]+$", "")
+            name = text.str.replace_all(f"^[{BLANKS}]+|[{BLANKS}]+$", "")
         else:
-            name = text.str.strip_chars(_BLANKS)
+            name = text.str.strip_chars(BLANKS)
         nameless = nw.col("item").is_null() | nw.col("item").is_in(_NO_NAME)
     elif kind.is_float():
         nameless = nameless | name.is_nan()

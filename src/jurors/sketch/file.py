@@ -209,43 +209,37 @@ def from_document(document: Any) -> Votes:
         raise VotesError(
             f"written by a newer jurors (version {shorten_value(version)}); update jurors (pip install -U jurors)"
         )
-    if missing := [part for part in _PARTS if part not in document]:
-        raise VotesError(f'"{missing[0]}" is missing from this sketch file; {_AGAIN}')
+    for part in _PARTS:
+        _require(part in document, f'"{part}" is missing from this sketch file')
     jurors = _distinct(document, "jurors", (str,))
     labels = _distinct(document, "labels", (str, int, float, bool))
     counts = _numbers(document, "counts", "a count")
     items = sum(counts.tolist())
-    if type(document["items"]) is not int or document["items"] != items:
-        raise VotesError(f'"items" is {shorten_value(document["items"])}, but the counts add up to {items:,}; {_AGAIN}')
-    scale = document.get("scale", "nominal")
-    if scale not in get_args(KnownScale):
-        raise VotesError(
-            f'"scale" must be one of {", ".join(get_args(KnownScale))}, found {shorten_value(scale)}; {_AGAIN}'
-        )
+    is_sum = type(document["items"]) is int and document["items"] == items
+    _require(is_sum, f'"items" is {shorten_value(document["items"])}, but the counts add up to {items:,}')
+    scale, scales = document.get("scale", "nominal"), get_args(KnownScale)
+    _require(scale in scales, f'"scale" must be one of {", ".join(scales)}, found {shorten_value(scale)}')
     why = "the sketch file says so" if "scale" in document else ""
-    if document.get("abstentions", False) not in (True, False):
-        raise VotesError(
-            f'"abstentions" must be true or false, found {shorten_value(document["abstentions"])}; {_AGAIN}'
-        )
-    answers = (*labels, ABSTAINED) if document.get("abstentions") else labels
+    abstentions = document.get("abstentions", False)
+    _require(abstentions in (True, False), f'"abstentions" must be true or false, found {shorten_value(abstentions)}')
+    answers = (*labels, ABSTAINED) if abstentions else labels
     bare = Votes(
         jurors=jurors, labels=answers, rows=len(counts), counts=counts, scale=scale, scale_why=why, scale_told=bool(why)
     )
     if "voters" in document:
         voted, col = _numbers(document, "votes", "a number of votes"), _numbers(document, "voters", "a position")
-        if len(voted) != bare.rows or voted.sum() != len(col) or col.max(initial=-1) >= len(jurors):
-            raise VotesError(f'"votes", "voters" and "counts" are inconsistent; {_AGAIN}')
+        fits = len(voted) == bare.rows and voted.sum() == len(col) and col.max(initial=-1) < len(jurors)
+        _require(fits, '"votes", "voters" and "counts" are inconsistent')
         row = np.repeat(np.arange(bare.rows), voted)
-        if ((row[1:] == row[:-1]) & (col[1:] <= col[:-1])).any():
-            raise VotesError(f'"voters" are not in order, or a juror is named twice; {_AGAIN}')
+        is_sorted = not ((row[1:] == row[:-1]) & (col[1:] <= col[:-1])).any()
+        _require(is_sorted, '"voters" are not in order, or a juror is named twice')
         code = _codes(document["decisions"], len(col), len(answers))
-        if (code < 0).any():
-            raise VotesError(f'"decisions" has no decision for one of the voters; {_AGAIN}')
+        _require(not (code < 0).any(), '"decisions" has no decision for one of the voters')
         votes = bare._with_triples(row, col, code)
     else:
         texts = document["decisions"]
-        if not isinstance(texts, list) or len(texts) != len(jurors):
-            raise VotesError(f'"decisions" must be a list with one string for each of {len(jurors)} jurors; {_AGAIN}')
+        fits = isinstance(texts, list) and len(texts) == len(jurors)
+        _require(fits, f'"decisions" must be a list with one string for each of {len(jurors)} jurors')
         columns = [_codes(text, bare.rows, len(answers)) for text in texts]
         matrix = np.column_stack(columns) if columns else np.zeros((bare.rows, 0), dtype=np.int64)
         votes = replace(bare, _dense=Votes.from_matrix(matrix, jurors=jurors, labels=answers, scale=None).codes)
@@ -255,10 +249,20 @@ def from_document(document: Any) -> Votes:
     return label_as_abstentions(votes) if why else detect_scale(label_as_abstentions(votes))
 
 
+def _require(holds: bool, problem: str) -> None:
+    """VotesError where a part of a sketch file is not what it must be."""
+    if not holds:
+        raise VotesError(f"{problem}; {_AGAIN}")
+
+
+def _list(document: Mapping[str, Any], part: str) -> list[Any]:
+    values = document.get(part)
+    _require(isinstance(values, list), f'"{part}" must be a list, found {shorten_value(values)}')
+    return values  # type: ignore[return-value]
+
+
 def _distinct(document: Mapping[str, Any], part: str, kinds: tuple[type, ...]) -> tuple[Any, ...]:
-    values = document[part]
-    if not isinstance(values, list):
-        raise VotesError(f'"{part}" must be a list, found {shorten_value(values)}; {_AGAIN}')
+    values = _list(document, part)
     for value in values:
         if type(value) not in kinds:
             raise VotesError(f'"{part}" contains {shorten_value(value)}, which is not a {part[:-1]}; {_AGAIN}')
@@ -279,29 +283,22 @@ def _check_label(label: Any) -> None:
 
 def _numbers(document: Mapping[str, Any], part: str, what: str) -> Whole:
     """A list of whole numbers, none of them negative, whose sum is still a number to compute with."""
-    values = document.get(part)
-    if not isinstance(values, list):
-        raise VotesError(f'"{part}" must be a list, found {shorten_value(values)}; {_AGAIN}')
-    if set(map(type, values)) - {int}:
-        at, value = next((k, v) for k, v in enumerate(values, 1) if type(v) is not int)
-        raise VotesError(f'"{part}": {what} must be a whole number, number {at} is {shorten_value(value)}; {_AGAIN}')
-    if values and min(values) < 0:
-        at, value = next((k, v) for k, v in enumerate(values, 1) if v < 0)
-        raise VotesError(f'"{part}": {what} must not be negative, number {at} is {shorten_value(value)}; {_AGAIN}')
-    if sum(values) >= 1 << 63:
-        raise VotesError(f'"{part}" adds up to {shorten_value(sum(values))}, more than 2^63; {_AGAIN}')
+    values = _list(document, part)
+    if not set(map(type, values)) <= {int} or min(values, default=0) < 0:
+        at, value = next((k, v) for k, v in enumerate(values, 1) if type(v) is not int or v < 0)
+        must = "not be negative" if type(value) is int else "be a whole number"
+        raise VotesError(f'"{part}": {what} must {must}, number {at} is {shorten_value(value)}; {_AGAIN}')
+    _require(sum(values) < 1 << 63, f'"{part}" adds up to {shorten_value(sum(values))}, more than 2^63')
     return np.array(values, dtype=np.int64)
 
 
 def _codes(text: Any, votes: int, labels: int) -> Whole:
     """The inverse of `_digits`."""
     digits = _width(labels)
-    if not isinstance(text, str) or not text.isascii():
-        raise VotesError(f'"decisions" must be strings of digits and points, found {shorten_value(text)}; {_AGAIN}')
-    if len(text) != votes * digits:
-        raise VotesError(
-            f'a string of "decisions" has {len(text):,} characters instead of {votes * digits:,}; {_AGAIN}'
-        )
+    is_text = isinstance(text, str) and text.isascii()
+    _require(is_text, f'"decisions" must be strings of digits and points, found {shorten_value(text)}')
+    size = votes * digits
+    _require(len(text) == size, f'a string of "decisions" has {len(text):,} characters instead of {size:,}')
     cells = np.frombuffer(text.encode("ascii"), dtype=np.uint8).reshape(votes, digits).astype(np.int64) - _ZERO
     absent = (cells == _POINT - _ZERO).all(axis=1)
     code = cells @ 10 ** np.arange(digits)[::-1]

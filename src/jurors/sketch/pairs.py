@@ -71,16 +71,10 @@ class Incidence:
             hot = np.zeros((1, len(mass), jurors * labels))
             hot[0, row, juror.astype(np.int64) * labels + label] = 1.0
             return cls(hot, mass[None], jurors, labels)
-        from scipy.sparse import csr_array
-
-        pointer = np.zeros(len(mass) + 1, dtype=np.int64)
-        np.cumsum(np.bincount(row, minlength=len(mass)), out=pointer[1:])
-        index = np.dtype(np.int32 if max(len(row), jurors * labels) < 2**31 else np.int64)
-        column: NDArray[Any] = juror.astype(index)  # small integers: ten million votes are many
+        column = juror.astype(np.int32)  # small integers: ten million votes are many
         column *= labels
-        column += label.astype(index)
-        shape = (len(mass), jurors * labels)
-        matrix = csr_array((np.ones(len(row), dtype=np.float32), column, pointer.astype(index)), shape=shape)
+        column += label.astype(np.int32)
+        matrix = votes_by_juror(row, column, (len(mass), jurors * labels), np.float32)
         return cls(matrix, mass[None], jurors, labels)
 
     @property
@@ -150,7 +144,7 @@ class Incidence:
 
     @cached_property
     def _transposed(self) -> Any:
-        """The votes by cell, once: to transpose a matrix takes as long as a product with a small one."""
+        """The votes by cell, once: a sparse matrix takes some time to transpose."""
         return self.matrix.T
 
     @cached_property

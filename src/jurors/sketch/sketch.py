@@ -8,7 +8,6 @@ of the package read and write sketches (`count`, `engines`, `file`) or sum over 
 from __future__ import annotations
 
 import itertools
-import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -79,7 +78,14 @@ def merge_votes(parts: Sequence[tuple[str, Votes]], *, union_labels: bool = Fals
         if first.scale == "ordinal" and shared != [label for label in first.labels if label in shared]:
             hint = "count both with the levels in one order (--labels low,mid,high)"
             raise SketchError(f"cannot merge sketches: the levels of {name} and {other} differ in order; {hint}")
-    labels = _union([(name, first), *parts]) if union_labels else first.labels
+    labels = first.labels
+    if union_labels:  # those of the first come first; text, numbers and booleans are not mixed
+        every = [*first.labels, *(label for _, votes in parts for label in votes.labels)]
+        if any(len({isinstance(label, kind) for label in every}) > 1 for kind in (bool, str)):
+            for other, votes in parts:
+                check_same(name, first.labels, other, votes.labels, "labels")
+        if more := [label for label in dict.fromkeys(every) if label not in first.labels]:
+            labels = extend_labels(first if first.scale_told else replace(first, scale="nominal"), more)
     aligned = [votes if votes.jurors == first.jurors else votes.take(first.jurors) for _, votes in parts]
     aligned = [votes if votes.labels == labels else recode_labels(votes, labels) for votes in aligned]
     if any(votes.abstained is not None for votes in aligned):
@@ -139,17 +145,6 @@ def check_same(name: str, left: Sequence[Any], other: str, right: Sequence[Any],
 def _identity(value: Any) -> tuple[bool, Any]:
     """True and 1 are equal to Python, but as labels they are two."""
     return isinstance(value, bool), value
-
-
-def _union(parts: Sequence[tuple[str, Votes]]) -> tuple[Label, ...]:
-    """All labels, those of the first part first; SketchError where text, numbers and booleans are mixed."""
-    name, first = parts[0]
-    every = [label for _, votes in parts for label in votes.labels]
-    if any(len({isinstance(label, kind) for label in every}) > 1 for kind in (bool, str)):
-        for other, votes in parts[1:]:
-            check_same(name, first.labels, other, votes.labels, "labels")
-    more = [label for label in dict.fromkeys(every) if label not in first.labels]
-    return extend_labels(first if first.scale_told else replace(first, scale="nominal"), more) if more else first.labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,14 +240,9 @@ class Sketch:
     @classmethod
     def from_json(cls, text: str) -> Sketch:
         """The inverse of `to_json`."""
-        try:
-            document = json.loads(text)
-        except json.JSONDecodeError as error:
-            message = f"the JSON is broken or cut short in line {error.lineno} ({error.msg})"
-            raise VotesError(message, code="damaged") from None
-        except ValueError:  # Python reads no number of more than 4,300 digits
-            raise VotesError("the JSON has a number with too many digits", code="damaged") from None
-        return cls.from_dict(document)
+        from jurors.votes.readers.base import parse_json
+
+        return cls.from_dict(parse_json(text.encode("utf-8", "surrogatepass")))
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Sketch:

@@ -91,11 +91,8 @@ def test_a_pattern_is_every_file_that_matches(folder: Path, monkeypatch: pytest.
     assert read_votes("**/*.csv").item_names().tolist() == ["1", "2", "4"]
     assert read_votes(["day?", "z.c*"]).rows == 4
     assert "no file matches this pattern" in fails("day2/*.csv")
-
-
-def test_a_file_named_like_a_pattern_wins(folder: Path) -> None:
     (folder / "[z].csv").write_text("item,ann,bob\n9,x,y\n")
-    assert read_votes(folder / "[z].csv").item_names().tolist() == ["9"]
+    assert read_votes(folder / "[z].csv").item_names().tolist() == ["9"]  # a file of this very name
 
 
 def test_formats_and_types_may_mix(tmp_path: Path) -> None:
@@ -154,10 +151,6 @@ def test_a_vote_given_in_two_files_is_a_duplicate(tmp_path: Path) -> None:
     assert read_sketch(tmp_path, duplicates="first").to_counts() == {("yes",): 1}
 
 
-def test_a_file_named_twice_is_refused(folder: Path) -> None:
-    assert "is named twice" in fails([folder / "z.csv", folder])
-
-
 @pytest.mark.parametrize(
     ("bad", "what"),
     [
@@ -175,8 +168,10 @@ def test_a_fault_names_the_file_that_has_it(bad: str, what: str, tmp_path: Path)
     assert what in message
 
 
-def test_a_missing_file_among_several_is_named(folder: Path) -> None:
+def test_a_file_that_is_missing_named_twice_or_a_device_is_named(folder: Path) -> None:
     assert fails([folder / "z.csv", folder / "y.csv"]).startswith(f"{folder / 'y.csv'}: there is no such file")
+    assert "is named twice" in fails([folder / "z.csv", folder])
+    assert "/dev/zero: this is a device, not a file" in fails("/dev/zero")
     assert "no file is named" in fails([])
 
 
@@ -215,13 +210,8 @@ def test_a_log_is_found_by_its_content_and_read_with_the_options(toy: Any, tmp_p
     assert read_sketch(path, missing=["-"]) == Sketch.from_votes(read_votes(path, missing=["-"]))
     assert cells(read_votes(io.StringIO(path.read_text()), missing=["-"])) == [["yes", None], ["no", None]]
     assert "label '-' is not among" in fails(path, labels=["yes", "no"])
-
-
-def test_a_folder_is_asked_as_a_whole(toy: Any, tmp_path: Path) -> None:
-    (tmp_path / "deep").mkdir()
-    (tmp_path / "a.txt").write_text("a note")
-    (tmp_path / "deep" / "x.log").write_text('{"toy": [["q1", "ann", "yes"]]}')
-    assert read_votes(tmp_path).n_votes == 1
+    path.write_text(' {"extra": 1, "toy": [["q1", "ann", "yes"]]}')
+    assert read_votes(path, tool="toy").jurors == ("ann",)
 
 
 def test_what_a_log_does_not_have_is_refused(toy: Any, tmp_path: Path) -> None:
@@ -234,12 +224,6 @@ def test_what_a_log_does_not_have_is_refused(toy: Any, tmp_path: Path) -> None:
     assert "there is no reader 'tay'. Did you mean 'toy'?" in fails(path, tool="tay")
     with pytest.raises(VotesError, match="Toy log"):
         read_votes_with_key(path, "gold")
-
-
-def test_a_tool_can_be_named(toy: Any, tmp_path: Path) -> None:
-    path = tmp_path / "x.json"
-    path.write_text(' {"extra": 1, "toy": [["q1", "ann", "yes"]]}')
-    assert read_votes(path, tool="toy").jurors == ("ann",)
 
 
 def test_a_table_of_text_asks_no_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -264,11 +248,6 @@ def test_a_named_pipe_is_read_once_and_an_empty_one_is_not_waited_for(
     monkeypatch.setattr(locate, "_PATIENCE", 0)
     with pytest.raises(VotesError, match=r"votes.csv: nothing was written into this pipe"):
         read_votes(pipe)
-
-
-def test_a_device_is_refused() -> None:
-    with pytest.raises(VotesError, match="/dev/zero: this is a device, not a file"):
-        read_votes("/dev/zero")
 
 
 @pytest.mark.parametrize(("ending", "columns"), [("csv", 10_001), ("json", 2_001)])

@@ -40,9 +40,7 @@ def test_the_help_of_from_names_every_reader() -> None:
 # -- whose files are whose ----------------------------------------------------------------------------------------
 
 FILES = sorted(
-    path
-    for path in SAMPLES.glob("*/**/*")
-    if path.is_file() and path.suffix not in (".py", ".pyc", ".parquet", ".csv") and path.name != "tree_structure.json"
+    path for path in SAMPLES.glob("*/**/*") if path.is_file() and path.suffix not in (".py", ".pyc", ".parquet", ".csv")
 )
 PLAIN = (
     '[{"item": 1, "juror": "ann", "label": "yes"}, {"item": 1, "juror": "bob", "label": "no"}]',
@@ -184,11 +182,14 @@ def test_a_log_cut_short_is_one_line_that_says_so(tmp_path: Path, tool: str, nam
     assert re.search("broken or cut short|is damaged|no table of MLflow traces", refusal(path, tool))
 
 
-@pytest.mark.parametrize("tool", [tool for tool in SMALL if tool not in ("sketch", "by-true-label")])
-def test_a_record_with_a_huge_field_is_read(tmp_path: Path, tool: str) -> None:
+@pytest.mark.parametrize("tool", SMALL)
+def test_a_small_log_is_recognised_and_may_have_a_huge_field(tmp_path: Path, tool: str) -> None:
     name, records = SMALL[tool]
     write(tmp_path / name, records)
     votes = read_votes(tmp_path / name)
+    assert votes.n_votes
+    if tool in ("sketch", "by-true-label"):  # which have no other fields
+        return
     first = records[0][0] if isinstance(records[0], list) else records[0]
     huge = first | {"extra": "x" * 1_000_000}
     write(tmp_path / name, [[huge, *records[0][1:]] if isinstance(records[0], list) else huge, *records[1:]])
@@ -218,15 +219,6 @@ def test_any_value_anywhere_gives_votes_or_one_line(tmp_path: Path, tool: str) -
     for what, mutant in random.Random(1).sample(tried, min(MOST, len(tried))):
         write(tmp_path / name, mutant)
         assert outcome(tmp_path / name, tool) in ("votes", "refused"), what
-
-
-@pytest.mark.parametrize("tool", SMALL)
-def test_the_small_logs_are_read_and_recognised(tmp_path: Path, tool: str) -> None:
-    name, records = SMALL[tool]
-    write(tmp_path / name, records)
-    votes = read_votes(tmp_path / name)
-    assert votes.n_votes
-    assert votes.labels == read_votes(tmp_path / name, tool=tool).labels
 
 
 @pytest.mark.parametrize(

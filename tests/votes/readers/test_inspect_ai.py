@@ -88,10 +88,6 @@ def test_members_may_be_packed_in_any_usual_way(logs: Path, tmp_path: Path, meth
     assert said(repacked(packed, tmp_path / "log.eval", method), "inspect") == said(packed, "inspect")
 
 
-def test_a_panel_bound_to_a_role_is_named_and_twins_are_numbered(logs: Path) -> None:
-    assert list(said(logs / "role-panel", "inspect")) == ["a", "b#2", "b#3"]
-
-
 def test_logs_with_a_scorer_each_are_joined_on_the_sample(logs: Path) -> None:
     assert said(logs / "one-each", "inspect") == {
         "match": {"q0": "I", "q1": "C", "q2": "I"},
@@ -117,10 +113,7 @@ def test_several_scorers_of_several_models_judge_each_models_answers(logs: Path)
     assert list(votes) == ["match", "includes"]
     assert votes["match"]["mockllm/model:q0"] == "I"
     assert votes["match"]["mockllm/other:q0"] == "C"
-
-
-def test_a_single_scorer_everywhere_makes_the_models_the_jurors(logs: Path) -> None:
-    assert said(logs / "single", "inspect") == {
+    assert said(logs / "single", "inspect") == {  # a single scorer everywhere makes the models the jurors
         "model": {"q0": "I", "q1": "C", "q2": "I"},
         "other": {"q0": "C", "q1": "C", "q2": "C"},
     }
@@ -137,12 +130,10 @@ def test_an_epoch_is_a_repetition_where_models_are_the_jurors(tmp_path: Path) ->
     assert votes.repeats.answers.tolist() == [[0, 0, 1], [0, 1, 1]]
 
 
-def test_a_run_repeated_is_told_apart_by_its_file(logs: Path) -> None:
+def test_a_repeated_run_has_its_files_name_a_failed_sample_no_votes_and_twins_of_a_panel_numbers(logs: Path) -> None:
     assert set(said(logs / "twice", "inspect")) == {path.stem for path in (logs / "twice").iterdir()}
-
-
-def test_a_sample_that_failed_has_no_votes(logs: Path) -> None:
     assert said(logs / "stumbling", "inspect")["match"] == {"q0": "I", "q1": None, "q2": "I"}
+    assert list(said(logs / "role-panel", "inspect")) == ["a", "b#2", "b#3"]
 
 
 def test_a_run_that_was_killed_is_read_as_far_as_it_came(logs: Path, tmp_path: Path) -> None:
@@ -271,6 +262,9 @@ def test_damage_inside_an_archive_is_noticed(logs: Path, tmp_path: Path) -> None
     content[member.header_offset + 400] ^= 0xFF
     (tmp_path / "log.eval").write_bytes(content)
     assert re.search(r"samples/q0_epoch_1.json in the archive is damaged", refusal(tmp_path / "log.eval", "inspect"))
+    with zipfile.ZipFile(tmp_path / "log.eval", "w") as archive:
+        archive.writestr("readme.txt", "hello")
+    assert re.search(r"the archive lacks header\.json", refusal(tmp_path / "log.eval", "inspect"))
 
 
 def test_without_zstandard_an_archive_is_one_line_that_says_what_to_install(
@@ -278,12 +272,6 @@ def test_without_zstandard_an_archive_is_one_line_that_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "zstandard", None)
     assert re.search(r"the archive is packed with zstd; .*'jurors\[zstd\]'$", refusal(only_file(logs / "every-eval")))
-
-
-def test_an_archive_of_something_else_is_refused(tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "log.eval", "w") as archive:
-        archive.writestr("readme.txt", "hello")
-    assert re.search(r"the archive lacks header\.json", refusal(tmp_path / "log.eval", "inspect"))
 
 
 def test_collected_panels_fall_into_their_models_where_everybody_voted(logs: Path) -> None:

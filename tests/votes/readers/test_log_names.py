@@ -18,30 +18,14 @@ def inspect_log(path: Path, status: str = "success", scores: dict[str, Any] | No
         {"name": "model_graded_qa", "options": {"model": f"mockllm/{name}"}} for name in ("claude", "gpt", "qwen")
     ]
     keys = ("model_graded_qa", "model_graded_qa1", "model_graded_qa2")
-    document = {
-        "version": 2,
-        "status": status,
-        "eval": {
-            "task": "quiz",
-            "model": "m",
-            "eval_id": "e",
-            "dataset": {"name": "d", "samples": 10},
-            "scorers": graders,
-        },
-        "error": {"message": "RateLimitError"} if status == "error" else None,
-        "samples": [
-            {
-                "id": k,
-                "epoch": 1,
-                "input": f"q{k}",
-                "target": "t",
-                "scores": {key: {"value": "CI"[(k + n) % 2]} for n, key in enumerate(keys)}
-                if scores is None
-                else scores,
-            }
-            for k in range(samples)
-        ],
-    }
+    data = {"name": "d", "samples": 10}
+    spec = {"task": "quiz", "model": "m", "eval_id": "e", "dataset": data, "scorers": graders}
+    made = []
+    for k in range(samples):
+        given = {key: {"value": "CI"[(k + n) % 2]} for n, key in enumerate(keys)} if scores is None else scores
+        made.append({"id": k, "epoch": 1, "input": f"q{k}", "target": "t", "scores": given})
+    error = {"message": "RateLimitError"} if status == "error" else None
+    document = {"version": 2, "status": status, "eval": spec, "error": error, "samples": made}
     path.write_text(json.dumps(document))
     return path
 
@@ -67,14 +51,10 @@ def test_a_second_question_is_reported(tmp_path: Path) -> None:
         tone = {"from_name": "tone", "type": "choices", "value": {"choices": ["good" if (k + who) % 3 else "bad"]}}
         return [tone, {"from_name": "stars", "type": "rating", "value": {"rating": 1 + k % 5}}]
 
-    tasks = [
-        {
-            "id": k,
-            "data": {"text": f"t{k}"},
-            "annotations": [{"completed_by": w, "result": result(k, w)} for w in (1, 2, 3)],
-        }
-        for k in range(6)
-    ]
+    tasks = []
+    for k in range(6):
+        annotations = [{"completed_by": who, "result": result(k, who)} for who in (1, 2, 3)]
+        tasks.append({"id": k, "data": {"text": f"t{k}"}, "annotations": annotations})
     path = label_studio(tmp_path / "export.json", tasks)
     (message,) = [one.message for one in jurors.inspect(path).findings if one.kind == "other_questions"]
     assert "'tone' is read" in message

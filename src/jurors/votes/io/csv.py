@@ -94,7 +94,7 @@ def delimited(
     last_lines = end.decode("utf-8", "replace").splitlines()
     if any(mark in line and not line.strip(f'{mark}" ') for line in last_lines):
         is_filled = f"coalesce({', '.join(f'c{k}' for k in range(len(names)))}) IS NOT NULL"  # anything stands there
-        rows = f"SELECT {is_filled} AS filled, row_number() OVER () AS place FROM {_of_file(call, path)}"
+        rows = f"SELECT {is_filled} AS filled, row_number() OVER () AS place FROM {fill_files(call, path)}"
         blank_are_last = f"SELECT max(place) FILTER (filled) < min(place) FILTER (NOT filled) FROM ({rows})"
         if con.execute(blank_are_last).fetchall()[0][0] is not False:
             call = f"(SELECT * FROM {call} WHERE {is_filled})"
@@ -103,7 +103,7 @@ def delimited(
     if not unnamed or len(unnamed) == len(names):
         return call, names, mark
     filled = ", ".join(f"count(nullif(trim(c{k}), ''))" for k in unnamed)
-    counts = con.execute(f"SELECT {filled} FROM {_of_file(call, path)}").fetchall()[0]
+    counts = con.execute(f"SELECT {filled} FROM {fill_files(call, path)}").fetchall()[0]
     empty = {k for k, count in zip(unnamed, counts, strict=True) if not count}
     left = [k for k in range(len(names)) if k not in empty]
     columns = ", ".join(f"c{k}" for k in left)
@@ -170,5 +170,6 @@ def _refuse_title(head: str, names: Sequence[str], marks: Sequence[str], first: 
         )
 
 
-def _of_file(call: str, path: Path) -> str:
-    return call.replace(FILES, "'" + str(path).replace("'", "''") + "'")
+def fill_files(call: str, *paths: Path) -> str:
+    """A call of DuckDB with the names of files in its gap."""
+    return call.replace(FILES, ", ".join("'" + str(path).replace("'", "''") + "'" for path in paths))

@@ -25,18 +25,9 @@ from jurors.errors import OptionError, VotesError, match_name
 from jurors.options import Progress, Reading, item_name, text_columns
 from jurors.results import with_formula
 from jurors.votes.findings import same_files
-from jurors.votes.io.csv import FILES, delimited
+from jurors.votes.io.csv import FILES, delimited, fill_files
 from jurors.votes.io.local_files import TablePart, file_fault, first_line, local_copy, read_head, row_fault
-from jurors.votes.io.sources import (
-    CELLS,
-    OFFLINE,
-    REPEATED,
-    Source,
-    in_bytes,
-    locate,
-    no_tables,
-    shown_source,
-)
+from jurors.votes.io.sources import CELLS, OFFLINE, REPEATED, Source, in_bytes, locate, no_tables, shown_source
 from jurors.votes.layout import (
     ITEM_SEPARATOR,
     ColumnProfile,
@@ -104,7 +95,7 @@ def open_part(con: duckdb.DuckDBPyConnection, part: TablePart, *, sample: int = 
                 f"field_appearance_threshold=0, sample_size={sample}, maximum_sample_files=1000000000, "
                 f"maximum_object_size=100000000, compression='uncompressed', hive_partitioning=false)"
             )
-        described = con.execute(f"DESCRIBE SELECT * FROM {_filled(call, [part])}").fetchall()
+        described = con.execute(f"DESCRIBE SELECT * FROM {fill_files(call, part.path)}").fetchall()
         names, types = tuple(str(row[0]) for row in described), tuple(str(row[1]) for row in described)
         opened = replace(part, call=call, names=names, types=types)
     most = _MOST_COLUMNS.get(part.format, _MOST)
@@ -119,14 +110,10 @@ def open_part(con: duckdb.DuckDBPyConnection, part: TablePart, *, sample: int = 
     return opened
 
 
-def _filled(call: str, parts: Sequence[TablePart]) -> str:
-    return call.replace(FILES, ", ".join("'" + str(part.path).replace("'", "''") + "'" for part in parts))
-
-
 def _relation(parts: Sequence[TablePart]) -> str:
     """Files with the same columns in the same order."""
     columns = ", ".join(f"c{k}" for k in range(len(parts[0].names)))
-    return f"(SELECT * FROM {_filled(parts[0].call, parts)}) AS file({columns})"
+    return f"(SELECT * FROM {fill_files(parts[0].call, *(part.path for part in parts))}) AS file({columns})"
 
 
 # -- several files as one -------------------------------------------------------------------------------------

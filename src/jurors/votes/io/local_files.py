@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 # -- text that is not UTF-8, as spreadsheets save it -------------------------------------------------------------------
 
-_BLOCK = 1 << 20
 _LITTLE, _BIG = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE
 _FEWEST, _LOOKED_AT = 16, 4096
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
@@ -85,16 +84,6 @@ def is_windows_text(head: bytes) -> bool:
         if before.isalpha() and after.isalpha() and not all(c.isalpha() or c in _INSIDE for c in letters):
             return False
     return True
-
-
-def recoded(path: Path, target: Path, encoding: str) -> Path:
-    """A copy of the text in UTF-8."""
-    try:
-        with path.open(encoding=encoding, newline="") as file, target.open("w", encoding="utf-8", newline="") as out:
-            shutil.copyfileobj(file, out, _BLOCK)
-    except UnicodeError as error:
-        raise VotesError(f"the text is {encoding.upper()}, and broken ({str(error)[-60:]}); save it as UTF-8") from None
-    return target
 
 
 # -- tables that other programs hold ----------------------------------------------------------------------------------
@@ -158,46 +147,56 @@ def local_copy(place: TablePlace, folder: Path, format: Format | None, allowed: 
     if place.address:
         copy_postgres(place.address, table)
         return TablePart(table, place.name, "jsonl", "postgresql")
-    try:
-        hint = format or named_format(place.path.name)
-        path, head = place.path, read_head(place.path)
-        if head.startswith(_GZIP):
-            path = _unpacked(path, folder / "unpacked", allowed)
-            head = read_head(path)
-        holder = holder_of(head)
-        if holder is None and place.inside:
-            raise VotesError(f"this file is one table; leave '::{place.inside}' out")
-        notes: tuple[Finding, ...] = ()
-        if holder == "duckdb":
-            copy_duckdb(path, place.inside, table.with_suffix(".parquet"), place.name)
-            return TablePart(table.with_suffix(".parquet"), place.name, "parquet", holder)
-        if holder == "sqlite":
-            copy_sqlite(path, place.inside, table, allowed, place.name)
-        if holder == "xlsx":
-            from jurors.votes.io.excel import copy_sheet
-
-            notes = copy_sheet(path, place.inside, table, allowed, place.name)
-        if holder is not None:
-            return TablePart(table, place.name, "jsonl", holder, notes)
-        is_cells = b"\0" not in head and not head.lstrip().startswith((b"{", b"["))  # JSON is UTF-8, or not JSON
-        encoding = None if head.startswith(_PARQUET) else utf16_of(head)
-        if not head.startswith(_PARQUET) and is_cells and _broken_at(head) is not None and is_windows_text(head):
-            encoding, notes = "cp1252", (encoding_finding(),)
-        if encoding is not None:
-            path = recoded(path, folder / "utf8", encoding)
-            head = read_head(path)
-        kind = _format_of(head, hint)
-        if kind in ("json", "jsonl") and head.startswith(BOM):
-            path, head = _copy(path, folder / "bare", skip=len(BOM)), head.removeprefix(BOM)
-        if kind in CELLS and _mixes_newlines(path, head):
-            # CR LF, CR and LF each as LF; in Latin-1 every byte is a character, so that nothing else changes
-            mixed, path = path, folder / "even"
-            with mixed.open(encoding="latin-1") as file, path.open("w", encoding="latin-1", newline="") as out:
+    hint = format or named_format(place.path.name)
+    path, head = place.path, read_head(place.path)
+    if head.startswith(_GZIP):
+        packed, path = path, folder / "unpacked"
+        try:
+            with unpacked(packed, PIECES, allowed) as file, path.open("wb") as out:
                 shutil.copyfileobj(file, out, HEAD)
-            head = read_head(path)
-        return TablePart(_without_wildcards(path, folder / "file"), place.name, kind, None, notes, head)
-    except OSError as error:
-        raise VotesError(f"cannot be read: {error.strerror or error}") from None
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise damaged_gzip(error) from None
+        head = read_head(path)
+    holder = holder_of(head)
+    if holder is None and place.inside:
+        raise VotesError(f"this file is one table; leave '::{place.inside}' out")
+    notes: tuple[Finding, ...] = ()
+    if holder == "duckdb":
+        copy_duckdb(path, place.inside, table.with_suffix(".parquet"), place.name)
+        return TablePart(table.with_suffix(".parquet"), place.name, "parquet", holder)
+    if holder == "sqlite":
+        copy_sqlite(path, place.inside, table, allowed, place.name)
+    if holder == "xlsx":
+        from jurors.votes.io.excel import copy_sheet
+
+        notes = copy_sheet(path, place.inside, table, allowed, place.name)
+    if holder is not None:
+        return TablePart(table, place.name, "jsonl", holder, notes)
+    is_cells = b"\0" not in head and not head.lstrip().startswith((b"{", b"["))  # JSON is UTF-8, or not JSON
+    encoding = None if head.startswith(_PARQUET) else utf16_of(head)
+    if not head.startswith(_PARQUET) and is_cells and _broken_at(head) is not None and is_windows_text(head):
+        encoding, notes = "cp1252", (encoding_finding(),)
+    if encoding is not None:
+        path = _recoded(path, folder / "utf8", encoding)
+        head = read_head(path)
+    kind = _format_of(head, hint)
+    if kind in ("json", "jsonl") and head.startswith(BOM):
+        path, head = _copy(path, folder / "bare", skip=len(BOM)), head.removeprefix(BOM)
+    if kind in CELLS and _mixes_newlines(path, head):
+        # CR LF, CR and LF each as LF; in Latin-1 every byte is a character, so that nothing else changes
+        path = _recoded(path, folder / "even", "latin-1", to="latin-1", newline=None)
+        head = read_head(path)
+    return TablePart(_without_wildcards(path, folder / "file"), place.name, kind, None, notes, head)
+
+
+def _recoded(path: Path, target: Path, encoding: str, *, to: str = "utf-8", newline: str | None = "") -> Path:
+    """A copy of the text in another encoding; where `newline` is None, with LF for every line end."""
+    try:
+        with path.open(encoding=encoding, newline=newline) as file, target.open("w", encoding=to, newline="") as out:
+            shutil.copyfileobj(file, out, HEAD)
+    except UnicodeError as error:
+        raise VotesError(f"the text is {encoding.upper()}, and broken ({str(error)[-60:]}); save it as UTF-8") from None
+    return target
 
 
 def read_head(path: Path) -> bytes:
@@ -214,15 +213,6 @@ def _broken_at(head: bytes) -> int | None:
         if len(head) < HEAD or error.start < len(head) - 4:  # not just a character cut in two by our reading
             return error.start
     return None
-
-
-def _unpacked(path: Path, target: Path, allowed: int | None) -> Path:
-    try:
-        with unpacked(path, PIECES, allowed) as packed, target.open("wb") as file:
-            shutil.copyfileobj(packed, file, HEAD)
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise damaged_gzip(error) from None
-    return target
 
 
 def damaged_gzip(error: Exception) -> VotesError:

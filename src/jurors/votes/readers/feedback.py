@@ -158,10 +158,7 @@ class FeedbackTool:
 
 def _first_text(record: Node, *keys: str) -> str:
     """The first of these that is given, as text; VotesError names the last where none is."""
-    text = _optional_text(record, *keys)
-    if not text:
-        raise record[keys[-1]].wrong("text")
-    return text
+    return next((record[key] for key in keys if record[key].text()), record[keys[-1]]).name("text")
 
 
 def _optional_text(record: Node, *keys: str) -> str:

@@ -75,8 +75,8 @@ def _read_matrix(files: Files) -> Votes:
     cells = matrices[candidates[0]]
     axes: dict[str, Any] = {}
     if len(arrays) > 1:
-        for axis, candidates in _NAMES.items():
-            name = next((name for name in candidates if name in arrays and arrays[name].ndim == 1), None)
+        for axis, known in _NAMES.items():
+            name = next((name for name in known if name in arrays and arrays[name].ndim == 1), None)
             axes[axis] = None if name is None else arrays[name].tolist()
     if cells.dtype.names is not None or cells.dtype.kind not in "biuf":
         raise VotesError(f"the matrix holds {cells.dtype} cells; expected whole numbers (labels as text: save a CSV)")

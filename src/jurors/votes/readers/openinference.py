@@ -14,9 +14,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from jurors.errors import VotesError
 from jurors.votes.readers.base import Files, Node, Records, RecordsBuilder, recogniser
-from jurors.votes.readers.feedback import Feedback, feedback_records
+from jurors.votes.readers.feedback import Feedback, feedback_records, records_of
 
 TITLE = "file of OpenInference spans"
 ASKS = True
@@ -26,7 +25,6 @@ _ANNOTATION = (b'"annotator_kind"', b'"span_id"', b'"result"')
 _ON_SPAN = re.compile(r"(trace\.|session\.|)(annotations|evaluations)\.(\d{1,6})\.(?:annotation|evaluation)\.(\w+)")
 _EVENT = "gen_ai.evaluation.result"
 _SHOWN = {"input.value": "question", "output.value": "answer"}
-_LINE_END = re.compile(rb"\}\s*\n\s*\{")  # records one below the other: JSON lines
 
 
 @dataclass(frozen=True)
@@ -84,16 +82,7 @@ def read_stream(files: Files, question: str | None = None) -> Records:
 def _all_records(files: Files) -> Iterator[Node]:
     expected = "expected OTLP-JSON ('resourceSpans'), spans or annotations"
     for path in files.own(lambda path: _is_spans(files, path), TITLE, expected=expected):
-        if path.suffix == ".jsonl" or _LINE_END.search(files.head(path)):
-            yield from files.lines(path)
-            continue
-        document = files.document(path)
-        if document.is_list:
-            yield from list(document.numbered())
-        elif document.is_record:
-            yield document
-        else:
-            raise VotesError(f"{files.name(path)}this is no {TITLE}: it holds neither a record nor a list of them")
+        yield from records_of(files, path)
 
 
 def records_from(records: Iterable[Node], question: str | None = None, *, is_stream: bool = True) -> Records:
