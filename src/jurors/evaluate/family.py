@@ -29,6 +29,7 @@ import numpy as np
 
 from jurors._numeric import Flags, Floats, Integers
 from jurors.errors import OptionError, match_name
+from jurors.evaluate.latent.em import STRENGTH
 from jurors.evaluate.solution import Partition
 from jurors.options import Target
 from jurors.sketch.connectivity import connected_groups
@@ -41,7 +42,6 @@ _PLAIN_WORDS = re.compile(  # they begin names without saying who made the juror
     "agent|annotator|assessor|checker|classifier|coder|expert|grader|human|judge|juror|labell?er|lf|llm|model|panelist|"
     "participant|person|rater|reader|reviewer|rule|scorer|source|student|subject|system|turker|user|worker"
 )
-_STRENGTH = 2.0  # pseudo-votes per juror on the right label, and as many spread over all: as in the panel model
 _TOGETHER, _APART = 1.0, 3.0  # pseudo-items on which a family gives one answer, and on which it does not
 _LIMIT, _TOLERANCE = 500, 1e-4
 _REPLICATES, _FEWEST_REPLICATES, _STEPS = 40, 10, 60  # samples of items for standard errors, and EM steps of each
@@ -350,7 +350,7 @@ class _Problem:
         return self._maximise(mass, by_member, common_shares), posterior, height
 
     def _log_prior(self, at: _Parameters) -> Floats:
-        pseudo = _STRENGTH / self.labels + _STRENGTH * np.eye(self.labels)[:, None, :]
+        pseudo = STRENGTH / self.labels + STRENGTH * np.eye(self.labels)[:, None, :]
         of_tables = (pseudo * np.log(at.table)).sum(axis=(1, 2, 3))
         of_families = (_TOGETHER * np.log(at.common) + _APART * np.log1p(-at.common)).sum(axis=(1, 2))
         return np.asarray(of_tables + of_families + np.log(at.prior).sum(axis=1))
@@ -363,7 +363,7 @@ class _Problem:
         for family, masses in zip(self.families, by_member, strict=True):
             for j, column, own in zip(family.group, family.codes.T, masses, strict=True):
                 counts[:, :, j] = own @ (column[:, None] == np.arange(size)).astype(np.float64)
-        counts += _STRENGTH / size + _STRENGTH * np.eye(size)[:, None, :]
+        counts += STRENGTH / size + STRENGTH * np.eye(size)[:, None, :]
         table = counts / counts.sum(axis=3, keepdims=True)
         return _Parameters(share / share.sum(axis=1, keepdims=True), table, np.stack(common, axis=1))
 

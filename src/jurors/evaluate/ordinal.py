@@ -472,7 +472,7 @@ def choose_ordered(data: Incidence, unordered: LatentFit, key: Floats | None = N
     flexible = fit_flexible(visible, graded, known)
     # the unordered model, fitted to the visible votes from where it ended with all of them
     start = unordered.parameters
-    problem = em_problem(visible, "strata" if start.has_strata else unordered.model, 2.0, known)
+    problem = em_problem(visible, "strata" if start.has_strata else unordered.model, known)
     problem = replace(problem, tied=start.is_tied)
     at = Parameters(np.repeat(start.flat, visible.stack, axis=0), start.jurors, start.labels)
     at, _, _ = run_em(problem, at, 1e-4 * at.flat.shape[1], _UNORDERED_STEPS)

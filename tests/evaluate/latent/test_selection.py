@@ -135,7 +135,7 @@ def test_reordering_jurors_labels_and_tuples_changes_nothing_beyond_rounding(
 def test_the_chance_of_a_hidden_vote_is_what_the_posterior_of_its_item_makes_it(model: str, sparse: bool) -> None:
     data = panel(6, items=25)
     visible, hidden, _ = hold_out(as_sparse(data) if sparse else data)
-    problem = em_problem(visible, model, 2.0)
+    problem = em_problem(visible, model)
     at = first_parameters(problem)
     posterior, table = e_step(problem, at)[0], np.exp(class_table(at))
     plain = [
@@ -150,7 +150,7 @@ def test_rows_of_equal_visible_votes_foretell_as_one_what_they_foretell_each() -
     data = Incidence.from_codes(codes, np.arange(20, 32), labels=2)
     (visible, hidden, _), (fewer, noted, _) = (hold_out(data, fold_equal=fold) for fold in (False, True))
     assert len({tuple(row) for row in fewer.matrix[0].tolist()}) == fewer.rows < visible.rows
-    problems = [em_problem(votes, "confusion", 2.0) for votes in (visible, fewer)]
+    problems = [em_problem(votes, "confusion") for votes in (visible, fewer)]
     ends = [first_parameters(problem) for problem in problems]
     assert ends[0].flat == pytest.approx(ends[1].flat)
     assert hidden.chances(problems[0], ends[0]) == pytest.approx(noted.chances(problems[1], ends[0]))
@@ -266,7 +266,7 @@ def test_large_panels_are_compared_on_a_sample_and_graded_by_the_chosen_model(mo
 
 def test_a_panel_of_many_votes_has_votes_of_some_tuples_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     data = simulated_panel(6, items=900, jurors=7, sparse=True)
-    fitter = model_choice._Fitter(None, 2.0, 1e-5, 1000)
+    fitter = model_choice._Fitter(None, 1e-5, 1000)
     starts = fitter.all(data, MODELS)
     contests = []
     for name, value in (("_PLENTY", 0), ("_SHOWN", data.held // 3), ("_GLIMPSE", data.held // 5)):

@@ -41,6 +41,7 @@ from numpy.typing import ArrayLike
 
 from jurors._numeric import Flags, Floats
 from jurors.evaluate.latent.em import (
+    STRENGTH,
     EMProblem,
     Parameters,
     class_table,
@@ -86,7 +87,6 @@ def fit_latent(
     gold: ArrayLike | None = None,
     start: Parameters | None = None,
     fixed_mix: bool = False,
-    strength: float = 2.0,
     tolerance: float = 1e-5,
     max_iterations: int = 1000,
 ) -> LatentFit:
@@ -105,8 +105,6 @@ def fit_latent(
         Parameters of an earlier fit of the same model.
     fixed_mix
         Whether strata keep the label mix of `start`, be it common to both or one per stratum.
-    strength
-        How many pseudo-votes every juror is given on the right label, and how many spread over all labels.
     tolerance, max_iterations
         EM has converged when a plain step gains less than this much log-likelihood per parameter (by chance alone, a
         parameter is worth 1/2).
@@ -122,7 +120,7 @@ def fit_latent(
     array([1. , 1. , 0.8])
 
     """
-    problem = em_problem(data, model, strength, gold)
+    problem = em_problem(data, model, gold)
     at = first_parameters(problem) if start is None else start
     problem = replace(problem, tied=at.is_tied)
     fit = run_em if fixed_mix else fit_strata
@@ -321,16 +319,14 @@ def couple_groups(votes: Votes, groups: Sequence[tuple[int, ...]]) -> Coupling:
     return Coupling([tuple(members) for members in groups], joint_votes)
 
 
-def fit_coupled(
-    data: Incidence, coupling: Coupling, start: LatentFit, *, strength: float, gold: Floats | None = None
-) -> LatentFit:
+def fit_coupled(data: Incidence, coupling: Coupling, start: LatentFit, *, gold: Floats | None = None) -> LatentFit:
     """Fit confusion matrices and the groups' tables, starting from a fit that takes all jurors for independent.
 
     Returns
     -------
     LatentFit
     """
-    end = climb_coupled(data, coupling, start.posterior.T[None], strength=strength, gold=gold)
+    end = climb_coupled(data, coupling, start.posterior.T[None], gold=gold)
     return replace(
         start,
         model="confusion",
@@ -360,7 +356,6 @@ def climb_coupled(
     coupling: Coupling,
     posterior: Floats,
     *,
-    strength: float,
     gold: Floats | None = None,
     tolerance: float = 1e-4,
     limit: int = 1000,
@@ -374,7 +369,7 @@ def climb_coupled(
     known = 0.0 if gold is None else np.where(np.isnan(gold), 0.0, np.log(np.maximum(gold, 1e-200))).T[None]
 
     def step(state: _CoupledState) -> tuple[_CoupledState, Floats]:
-        prior, confusion, score = _scores(data, coupling, state[0] * data.weights[:, None, :], strength)
+        prior, confusion, score = _scores(data, coupling, state[0] * data.weights[:, None, :])
         score = score + known
         top = score.max(axis=1, keepdims=True)
         likelihood = np.exp(score - top)
@@ -387,13 +382,13 @@ def climb_coupled(
     return CoupledEnd(*end, steps, converged, height)
 
 
-def _scores(data: Incidence, coupling: Coupling, mass: Floats, strength: float) -> tuple[Floats, Floats, Floats]:
+def _scores(data: Incidence, coupling: Coupling, mass: Floats) -> tuple[Floats, Floats, Floats]:
     """M-step from the mass of each label on each tuple, then log P(votes, l): prevalences, confusions, scores."""
     size, stack = data.labels, len(mass)
     share = mass.sum(axis=2) + 1.0
     prior = share / share.sum(axis=1, keepdims=True)
     counts = data.counts(mass).reshape(stack, size, data.jurors, size)
-    counts = counts + strength / size + strength * np.eye(size)[None, :, None, :]
+    counts = counts + STRENGTH / size + STRENGTH * np.eye(size)[None, :, None, :]
     confusion = counts / counts.sum(axis=3, keepdims=True)
     score = data.scores(np.log(confusion).reshape(stack, size, -1)) + np.log(prior)[:, :, None]
     for members, votes in zip(coupling.groups, coupling.joint, strict=True):

@@ -42,7 +42,6 @@ from jurors.sketch.pairs import Incidence, Pairs, incidence_of, parts_of
 from jurors.sketch.sketch import Sketch
 from jurors.votes.table import Votes, abstentions_as_label
 
-STRENGTH = 2.0  #: pseudo-votes per juror on the right label, and as many spread over all
 _MOST_COMPARED = 2_000  # jurors up to which every pair is compared for copies
 _MOST_JOINT = 64  # joint answers of one judge's repeats up to which they have a joint table: six times, two labels
 _GLANCE = 1e-3  # log-likelihood per parameter: enough to see who might be a copy
@@ -62,7 +61,6 @@ class PanelFit:
     coupling: Coupling | None  #: the joint tables of repeats
     pairs: Pairs  #: of jurors, without the votes of copies
     repeats: tuple[tuple[int, ...], ...] = ()  #: jurors that are one judge several times and have a joint table
-    strength: float = STRENGTH
     ordered: OrdinalChoice | None = None  #: of ordered levels: the ordered models, and whether one was selected
 
     @cached_property
@@ -129,7 +127,7 @@ def evaluate_panel(sketch: Sketch, *, gold: Integers | None = None, seed: int = 
     deduplicated = merge_copies(votes, copies)
     data = incidence_of(Sketch(deduplicated))
     answered = data if answers is sketch else drop_abstentions(data)
-    choice = choose_latent(data, gold=key, seed=seed, strength=STRENGTH)
+    choice = choose_latent(data, gold=key, seed=seed)
     choice, ordered = choose_ordinal(
         sketch, answered, choice, None if known is None else known[:, : answered.labels], seed
     )
@@ -144,7 +142,7 @@ def evaluate_panel(sketch: Sketch, *, gold: Integers | None = None, seed: int = 
     # Other jurors that share errors have no joint table: which they are cannot be seen from the votes.
     if repeats and (ordered is None or ordered.trait is None) and "confusion" in choice.fits:
         coupling = couple_groups(deduplicated, list(repeats))
-        fitted = fit_coupled(data, coupling, choice.fits["confusion"], strength=STRENGTH, gold=key)
+        fitted = fit_coupled(data, coupling, choice.fits["confusion"], gold=key)
     shown = restrict_to_answered(answered, fit_given_answered(answered, fitted))
     posterior = shown.posterior[: sketch.tuples.rows]
     names = sketch.jurors
@@ -244,10 +242,10 @@ def _copies(pairs: Pairs, votes: Votes, key: Floats | None) -> dict[int, int]:
     if not alike:
         return {}
     merged = incidence_of(Sketch(merge_copies(votes, {copy: original for copy, (original, _) in alike.items()})))
-    start = first_parameters(em_problem(merged, "confusion", STRENGTH, key))
+    start = first_parameters(em_problem(merged, "confusion", key))
     if not _surprising(alike, *classes_at(start)):
         return {}
-    fit = fit_latent(merged, "confusion", gold=key, start=start, strength=STRENGTH, tolerance=_GLANCE)
+    fit = fit_latent(merged, "confusion", gold=key, start=start, tolerance=_GLANCE)
     return _surprising(alike, *classes_at(fit.parameters))
 
 
@@ -325,7 +323,7 @@ def fit_trio(sketch: Sketch, solution: Solution | None, *, from_votes: bool = Tr
         jurors, labels, _ = table.shape
         table = table.transpose(1, 0, 2).reshape(1, labels, jurors * labels)
         starts.append(Parameters.join(prior, table, None, jurors, labels))
-    fits = [fit_latent(data, "confusion", start=start, strength=STRENGTH) for start in starts]
+    fits = [fit_latent(data, "confusion", start=start) for start in starts]
     best = restrict_to_answered(data, max(fits, key=lambda fit: fit.log_likelihood))
     choice = ModelChoice(
         held_out_log_likelihood={}, difference={}, standard_error={}, breadth=float("nan"), weights={"confusion": 1.0},

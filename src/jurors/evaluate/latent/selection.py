@@ -368,9 +368,8 @@ class _Fitter:
     """How to fit: the options that every fit of one choice shares."""
 
     gold: Floats | None
-    strength: float
-    tolerance: float
-    limit: int
+    tolerance: float = 1e-5
+    limit: int = 1000
 
     def all(
         self, data: Incidence, models: Sequence[str], *, loose: float = 1.0, strata: float = 1.0
@@ -379,12 +378,12 @@ class _Fitter:
         plain = [model for model in models if model != "strata"]
         if plain:
             report_progress(f"fitting {' and '.join(_NAMES[model] for model in plain)}")
-        problems = [em_problem(data, model, self.strength, self.gold) for model in plain]
+        problems = [em_problem(data, model, self.gold) for model in plain]
         fitted = run_em_models(problems, None, loose * self.tolerance, self.limit)
         ends = {model: _End(problem, *end) for model, problem, end in zip(plain, problems, fitted, strict=True)}
         if "strata" in models:
             report_progress(f"fitting {_NAMES['strata']}")
-            problem = em_problem(data, "strata", self.strength, self.gold)
+            problem = em_problem(data, "strata", self.gold)
             at = first_parameters(problem, ends["confusion"].expected[0] if "confusion" in ends else None)
             tolerance, rough = loose * strata * self.tolerance * at.flat.shape[1], ROUGH_TOLERANCE / (loose * strata)
             ends["strata"] = _End(problem, *fit_strata(problem, at, tolerance, self.limit, rough=rough))
@@ -394,25 +393,18 @@ class _Fitter:
         """Fit one model, from the end of a rougher fit on if there is one."""
         report_progress(f"fitting {_NAMES[model]}")
         return fit_latent(
-            data, model, gold=self.gold, start=start, fixed_mix=start is not None, strength=self.strength,
-            tolerance=self.tolerance, max_iterations=self.limit,
+            data, model, gold=self.gold, start=start, fixed_mix=start is not None, tolerance=self.tolerance,
+            max_iterations=self.limit,
         )  # fmt: skip
 
 
 def choose_latent(
-    data: Incidence,
-    *,
-    gold: ArrayLike | None = None,
-    models: Sequence[str] = MODELS,
-    strength: float = 2.0,
-    tolerance: float = 1e-5,
-    max_iterations: int = 1000,
-    seed: int = 0,
+    data: Incidence, *, gold: ArrayLike | None = None, models: Sequence[str] = MODELS, seed: int = 0
 ) -> ModelChoice:
     """Fit several latent-class models and select one by how well it predicts held-out votes.
 
-    Parameters are those of :func:`fit_latent`; ``models`` go from the simplest to the richest, and those with more
-    parameters than the sketch has cells are left out; ``seed`` picks the items whose votes a large panel holds out.
+    ``models`` go from the simplest to the richest, and those with more parameters than the sketch has cells are left
+    out; ``seed`` picks the items whose votes a large panel holds out.
 
     Returns
     -------
@@ -428,7 +420,7 @@ def choose_latent(
     """
     report_progress("choosing the model")
     key = None if gold is None else np.asarray(gold, dtype=np.float64)
-    fitter = _Fitter(key, strength, tolerance, max_iterations)
+    fitter = _Fitter(key)
     votes = data.votes
     models = _identifiable(models, data.jurors, data.labels, votes)
     if len(models) == 1 or not votes:
@@ -470,7 +462,7 @@ def _choose_sparse(data: Incidence, models: Sequence[str], fitter: _Fitter) -> M
     waits = {"one_coin", "confusion"} <= set(models)
     ends = fitter.all(data, [model for model in models if not (waits and model == "one_coin")])
     if waits:
-        problem = em_problem(data, "one_coin", fitter.strength, fitter.gold)
+        problem = em_problem(data, "one_coin", fitter.gold)
         start = first_parameters(problem, ends["confusion"].expected[0])
         ends = {"one_coin": _End(problem, start, 0, converged=False), **ends}
 
@@ -506,7 +498,7 @@ def _predict(
     key = None if fitter.gold is None else fitter.gold[rows]
     problems = {}
     for model, end in fitted.items():
-        problem = em_problem(visible, model, fitter.strength, key)
+        problem = em_problem(visible, model, key)
         if problem.tied != end.at.is_tied:
             problem = replace(problem, tied=end.at.is_tied)
         if share < 1.0:  # what a held-out vote did to the labels of other items is next to nothing
