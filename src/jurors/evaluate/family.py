@@ -29,7 +29,7 @@ import numpy as np
 
 from jurors._numeric import Flags, Floats, Integers
 from jurors.errors import OptionError, match_name
-from jurors.evaluate.latent.em import STRENGTH
+from jurors.evaluate.latent.em import STRENGTH, posteriors
 from jurors.evaluate.solution import Partition
 from jurors.options import Target
 from jurors.sketch.connectivity import connected_groups
@@ -336,11 +336,12 @@ class _Problem:
             joint = together + np.where(family.several, 1 - common, 1.0) * np.prod(own, axis=0)
             score = score + np.log(joint)
             parts.append((own, np.where(family.is_one, total, 1.0), together / joint))
-        top = score.max(axis=1, keepdims=True)
-        likelihood = np.exp(score - top)
-        sums = likelihood.sum(axis=1, keepdims=True)
-        posterior = likelihood / sums
-        height = ((top + np.log(sums)) * self.weights).sum(axis=(1, 2)) + self._log_prior(at)
+        posterior, log_likelihood = posteriors(score)
+        pseudo = STRENGTH / self.labels + STRENGTH * np.eye(self.labels)[:, None, :]
+        of_tables = (pseudo * np.log(at.table)).sum(axis=(1, 2, 3))
+        of_families = (_TOGETHER * np.log(at.common) + _APART * np.log1p(-at.common)).sum(axis=(1, 2))
+        log_prior = of_tables + of_families + np.log(at.prior).sum(axis=1)
+        height = (log_likelihood[:, None] * self.weights).sum(axis=(1, 2)) + log_prior
         mass, by_member, common_shares = posterior * self.weights, [], []
         for family, (own, total, copied) in zip(self.families, parts, strict=True):
             by_member.append([mass * (1 - copied + copied * chance / total) for chance in own])
@@ -348,12 +349,6 @@ class _Problem:
             shares = (pairs * copied).sum(axis=2) + _TOGETHER, pairs.sum(axis=2) + _TOGETHER + _APART
             common_shares.append(shares[0] / shares[1])
         return self._maximise(mass, by_member, common_shares), posterior, height
-
-    def _log_prior(self, at: _Parameters) -> Floats:
-        pseudo = STRENGTH / self.labels + STRENGTH * np.eye(self.labels)[:, None, :]
-        of_tables = (pseudo * np.log(at.table)).sum(axis=(1, 2, 3))
-        of_families = (_TOGETHER * np.log(at.common) + _APART * np.log1p(-at.common)).sum(axis=(1, 2))
-        return np.asarray(of_tables + of_families + np.log(at.prior).sum(axis=1))
 
     def _maximise(self, mass: Floats, by_member: list[list[Floats]], common: list[Floats]) -> _Parameters:
         """M-step from the mass of each label on each tuple, and of each member's own answers."""

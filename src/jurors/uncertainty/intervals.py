@@ -566,7 +566,7 @@ def _refit(panel: PanelFit, model: str, drawn: Floats) -> Floats:
         never = np.zeros((data.labels - panel.spoken.labels, data.rows))  # abstaining is no true label
         start_at = np.repeat(np.concatenate([panel.choice.fit.posterior.T, never])[None], len(drawn), axis=0)
         coupling = panel.coupling.weighing(drawn)
-        return climb_coupled(data, coupling, start_at, gold=panel.gold, tolerance=1e-2, limit=_STEPS).posterior
+        return climb_coupled(data, coupling, start_at, gold=panel.gold, tolerance=1e-2, limit=_STEPS)[0][0]
     problem = em_problem(data, model, panel.gold)
     start = panel.choice.fits[model].parameters
     at = Parameters(np.repeat(start.flat, len(drawn), axis=0), start.jurors, start.labels)

@@ -575,6 +575,21 @@ class AnyParameters(_OnFlat):
 Steps: TypeAlias = FewParameters | FewStrata | AnyParameters
 
 
+def posteriors(score: Floats) -> tuple[Floats, Floats]:
+    """The posterior of each class, from log P(votes, class) of each tuple, (stack, classes, T).
+
+    Returns
+    -------
+    posterior : (stack, classes, T) array
+    log_likelihood : (stack, T) array
+        Of each tuple.
+    """
+    top = score.max(axis=1, keepdims=True)
+    likelihood = np.exp(score - top)
+    total = likelihood.sum(axis=1, keepdims=True)
+    return likelihood / total, (top + np.log(total))[:, 0]
+
+
 def iterate_em(
     step: Callable[[_State], tuple[_State, Any]], state: _State, limit: int, is_done: Callable[[Any, Any], Any]
 ) -> tuple[_State, Any, int, bool]:

@@ -50,6 +50,7 @@ from jurors.evaluate.latent.em import (
     first_parameters,
     fit_strata,
     iterate_em,
+    posteriors,
     run_em,
 )
 from jurors.sketch.pairs import Incidence, Pairs
@@ -285,7 +286,7 @@ def fit_given_answered(answered: Incidence, fit: LatentFit) -> LatentFit:
 
 # -- groups of jurors with a joint table ----------------------------------------------------------------------------
 
-_CoupledState: TypeAlias = tuple[Floats, Floats, Floats]  # posterior, prior, confusion of `CoupledEnd`
+_CoupledState: TypeAlias = tuple[Floats, Floats, Floats]  # posterior, prior, confusion
 _PSEUDO = 4.0  # pseudo-votes of a group's table, spread as independence would spread them
 
 
@@ -326,29 +327,18 @@ def fit_coupled(data: Incidence, coupling: Coupling, start: LatentFit, *, gold: 
     -------
     LatentFit
     """
-    end = climb_coupled(data, coupling, start.posterior.T[None], gold=gold)
+    end, height, steps, converged = climb_coupled(data, coupling, start.posterior.T[None], gold=gold)
+    posterior, prior, confusion = (x[0] for x in end)
     return replace(
         start,
         model="confusion",
-        prevalence=end.prior[0],
-        confusion=end.confusion[0].transpose(1, 0, 2),
-        posterior=end.posterior[0].T,
-        log_likelihood=float(end.height.sum()),
-        iterations=start.iterations + end.steps,
-        converged=end.converged,
+        prevalence=prior,
+        confusion=confusion.transpose(1, 0, 2),
+        posterior=posterior.T,
+        log_likelihood=float(height.sum()),
+        iterations=start.iterations + steps,
+        converged=converged,
     )
-
-
-@dataclass(frozen=True)
-class CoupledEnd:
-    """Where EM ended, for each panel of a stack."""
-
-    posterior: Floats  #: (stack, R, T)
-    prior: Floats  #: (stack, R)
-    confusion: Floats  #: (stack, R, N, R)
-    steps: int
-    converged: bool
-    height: Floats  #: (stack,) log-likelihood
 
 
 def climb_coupled(
@@ -359,45 +349,39 @@ def climb_coupled(
     gold: Floats | None = None,
     tolerance: float = 1e-4,
     limit: int = 1000,
-) -> CoupledEnd:
+) -> tuple[_CoupledState, Floats, int, bool]:
     """EM with joint tables, from label posteriors (stack, R, T).
 
     Returns
     -------
-    CoupledEnd
+    tuple
+        Posteriors (stack, R, T), prevalences (stack, R) and confusion matrices (stack, R, N, R).
+    log_likelihood : (stack,) array
+    steps : int
+    converged : bool
     """
     known = 0.0 if gold is None else np.where(np.isnan(gold), 0.0, np.log(np.maximum(gold, 1e-200))).T[None]
+    size, stack = data.labels, len(posterior)
 
     def step(state: _CoupledState) -> tuple[_CoupledState, Floats]:
-        prior, confusion, score = _scores(data, coupling, state[0] * data.weights[:, None, :])
-        score = score + known
-        top = score.max(axis=1, keepdims=True)
-        likelihood = np.exp(score - top)
-        total = likelihood.sum(axis=1, keepdims=True)
-        height = ((top + np.log(total))[:, 0] * data.weights).sum(axis=1)
-        return (likelihood / total, prior, confusion), height
+        mass = state[0] * data.weights[:, None, :]
+        share = mass.sum(axis=2) + 1.0
+        prior = share / share.sum(axis=1, keepdims=True)
+        counts = data.counts(mass).reshape(stack, size, data.jurors, size)
+        counts = counts + STRENGTH / size + STRENGTH * np.eye(size)[None, :, None, :]
+        confusion = counts / counts.sum(axis=3, keepdims=True)
+        score = data.scores(np.log(confusion).reshape(stack, size, -1)) + np.log(prior)[:, :, None]
+        for members, votes in zip(coupling.groups, coupling.joint, strict=True):
+            independent = np.ones((stack, size, 1))
+            for member in members:
+                independent = (independent[:, :, :, None] * confusion[:, :, member, None, :]).reshape(stack, size, -1)
+            joint = votes.counts(mass) + _PSEUDO * independent
+            score = score + votes.scores(np.log(joint / joint.sum(axis=2, keepdims=True)) - np.log(independent))
+        posterior, log_likelihood = posteriors(score + known)
+        return (posterior, prior, confusion), (log_likelihood * data.weights).sum(axis=1)
 
     start: _CoupledState = posterior, np.empty(0), np.empty(0)
-    end, height, steps, converged = iterate_em(step, start, limit, lambda gain, _: (np.abs(gain) < tolerance).all())
-    return CoupledEnd(*end, steps, converged, height)
-
-
-def _scores(data: Incidence, coupling: Coupling, mass: Floats) -> tuple[Floats, Floats, Floats]:
-    """M-step from the mass of each label on each tuple, then log P(votes, l): prevalences, confusions, scores."""
-    size, stack = data.labels, len(mass)
-    share = mass.sum(axis=2) + 1.0
-    prior = share / share.sum(axis=1, keepdims=True)
-    counts = data.counts(mass).reshape(stack, size, data.jurors, size)
-    counts = counts + STRENGTH / size + STRENGTH * np.eye(size)[None, :, None, :]
-    confusion = counts / counts.sum(axis=3, keepdims=True)
-    score = data.scores(np.log(confusion).reshape(stack, size, -1)) + np.log(prior)[:, :, None]
-    for members, votes in zip(coupling.groups, coupling.joint, strict=True):
-        independent = np.ones((stack, size, 1))
-        for member in members:
-            independent = (independent[:, :, :, None] * confusion[:, :, member, None, :]).reshape(stack, size, -1)
-        joint = votes.counts(mass) + _PSEUDO * independent
-        score = score + votes.scores(np.log(joint / joint.sum(axis=2, keepdims=True)) - np.log(independent))
-    return prior, confusion, score
+    return iterate_em(step, start, limit, lambda gain, _: (np.abs(gain) < tolerance).all())
 
 
 # -- one judge several times ----------------------------------------------------------------------------------------
