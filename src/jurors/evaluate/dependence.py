@@ -86,8 +86,6 @@ _ROUNDING = 1e-9
 class AgreementTest:
     """Observed against expected agreement of every pair that shares items."""
 
-    first: Integers
-    second: Integers
     excess: Floats  #: share of agreement beyond the model's
     z: Floats
     p_value: float
@@ -124,7 +122,7 @@ def agreement_test(pairs: Pairs, prior: Floats, table: Floats) -> AgreementTest 
         expected /= np.einsum("k,kp,kp->p", prior, voted[:, pairs.first], voted[:, pairs.second])
     excess = pairs.agreed / pairs.items - expected
     z = excess / np.sqrt(np.maximum(expected * (1 - expected), 1e-9) / pairs.items)
-    return AgreementTest(pairs.first, pairs.second, excess, z, chi_square_tail(len(z) - width, float((z**2).sum())))
+    return AgreementTest(excess, z, chi_square_tail(len(z) - width, float((z**2).sum())))
 
 
 # -- one factor -----------------------------------------------------------------------------------------------------
@@ -388,7 +386,6 @@ class ResidualTest:
 
     factor: FactorFit
     counted: Flags  #: (N, N) upper triangle: the pairs that count
-    statistic: float
     degrees: float
     p_value: float
 
@@ -473,15 +470,10 @@ def residual_test(pairs: Pairs, groups: Sequence[tuple[int, ...]] = ()) -> Resid
     degrees = float(counted.sum() - taken.sum())
     if degrees < 1:
         return None
-    p_value = _p_value(factor, counted, degrees, kurtosis)
-    return ResidualTest(factor, counted, _statistic(factor, counted), degrees, p_value)
+    return ResidualTest(factor, counted, degrees, _p_value(factor, counted, degrees, kurtosis))
 
 
 def _p_value(factor: FactorFit, counted: Flags, degrees: float, kurtosis: Floats) -> float:
     """z² of one pair has variance 2 + excess kurtosis: chi² with this mean and variance (Satterthwaite 1946)."""
     stretch = 1 + max(float(kurtosis[counted].mean()), 0.0) / 2
-    return chi_square_tail(degrees / stretch, _statistic(factor, counted) / stretch)
-
-
-def _statistic(factor: FactorFit, counted: Flags) -> float:
-    return float((factor.z[counted] ** 2).sum())
+    return chi_square_tail(degrees / stretch, float((factor.z[counted] ** 2).sum()) / stretch)

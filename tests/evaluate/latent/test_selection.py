@@ -27,7 +27,6 @@ from jurors.evaluate.latent.selection import (
     choose_latent,
     hold_out,
 )
-from jurors.evaluate.solution import LazyNamed
 from jurors.sketch.pairs import Incidence
 
 
@@ -291,12 +290,6 @@ def test_without_a_vote_the_simplest_model_is_taken() -> None:
     choice = choose_latent(nothing)
     assert choice.chosen == "one_coin"
     assert list(choice.fits) == list(choice.weights) == ["one_coin"]
-
-
-def test_what_comes_later_is_computed_when_it_is_read_and_not_before() -> None:
-    later = LazyNamed({"one": lambda: 1, "other": lambda: 1 / 0})
-    assert ("other" in later, "third" in later, len(later), list(later)) == (True, False, 2, ["one", "other"])
-    assert later["one"] == 1
 
 
 def test_a_model_is_told_once() -> None:

@@ -13,7 +13,7 @@ explains the counts better wins. Over twelve trios from each of 17 reference jur
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -37,7 +37,7 @@ from jurors.evaluate.latent.models import (
 )
 from jurors.evaluate.latent.selection import ModelChoice, choose_latent
 from jurors.evaluate.ordinal import OrdinalChoice, choose_ordinal
-from jurors.evaluate.solution import Fit, LazyNamed, Solution, convergence_alarm, float_solution
+from jurors.evaluate.solution import Fit, Solution, convergence_alarm, float_solution
 from jurors.sketch.pairs import Incidence, Pairs, incidence_of, parts_of
 from jurors.sketch.sketch import Sketch
 from jurors.votes.table import Votes, abstentions_as_label
@@ -148,23 +148,26 @@ def evaluate_panel(sketch: Sketch, *, gold: Integers | None = None, seed: int = 
     names = sketch.jurors
     # Which model it is: of ordered levels the ordered comparison, and the latent classes if selected.
     notes = [] if ordered is None else [ordered.note]
+    details: dict[str, Any] = {} if ordered is None else {"ordered": ordered.to_dict()}
+    scores = {"held_out_log_likelihood": choice.held_out_log_likelihood, "behind_best": choice.difference}
+    scores |= {"standard_error": choice.standard_error, "weight": choice.weights}
+    details["choice"] = {
+        model: {key: by_model[model] for key, by_model in scores.items()} for model in choice.held_out_log_likelihood
+    }
     if coupling is not None:
-        coupled = ", ".join(" + ".join(members) for members in _joint_groups(sketch, coupling))
+        joint_groups = [[names[k] for k in members] for members in coupling.groups]
+        details = {"joint_groups": joint_groups, **details}
+        coupled = ", ".join(" + ".join(members) for members in joint_groups)
         notes.append(f"Model: a confusion matrix per juror, and a joint one for one judge's answers: {coupled}.")
     elif ordered is None or ordered.trait is None:
         weights = ", ".join(f"{name} {weight:.0%}" for name, weight in choice.weights.items() if weight >= 0.005)
         notes.append(f"Model: {_PLAIN[choice.chosen]} (selected on held-out votes; weights {weights}).")
-    details: dict[str, Any] = {} if coupling is None else {"joint_groups": partial(_joint_groups, sketch, coupling)}
-    if ordered is not None:
-        details["ordered"] = ordered.to_dict
-    details["choice"] = partial(_held_out_scores, choice)
-    details["models"] = partial(_models, sketch, choice, answered, representative)
     fit = Fit(
         solution=float_solution(sketch, shown.prevalence, shown.confusion[representative], shown.score[representative]),
         posterior=posterior,
         iterations=shown.iterations,
         converged=shown.converged,
-        details=LazyNamed(details),
+        details=details,
         notes=tuple(notes),
         model=fitted.model if coupling is None else "coupled",
         alarms=(
@@ -174,31 +177,6 @@ def evaluate_panel(sketch: Sketch, *, gold: Integers | None = None, seed: int = 
     )
     shown_choice = replace(choice, fit=shown)
     return PanelFit(fit, shown_choice, data, key, representative, coupling, pairs, repeats, ordered=ordered)
-
-
-def _models(sketch: Sketch, choice: ModelChoice, answered: Incidence, representative: Integers) -> dict[str, Any]:
-    models = {}
-    for name, fitted in choice.fits.items():
-        fit = fit_given_answered(answered, fitted)
-        solution = float_solution(sketch, fit.prevalence, fit.confusion[representative], fit.score[representative])
-        models[name] = {
-            "prevalence": solution.prevalence,
-            "accuracy": solution.accuracy,
-            "score": solution.score,
-            "iterations": fit.iterations,
-            "converged": fit.converged,
-        }
-    return models
-
-
-def _held_out_scores(choice: ModelChoice) -> dict[str, Any]:
-    scores = {"held_out_log_likelihood": choice.held_out_log_likelihood, "behind_best": choice.difference}
-    scores |= {"standard_error": choice.standard_error, "weight": choice.weights}
-    return {name: {key: by_model[name] for key, by_model in scores.items()} for name in choice.held_out_log_likelihood}
-
-
-def _joint_groups(sketch: Sketch, coupling: Coupling) -> list[list[str]]:
-    return [[sketch.jurors[k] for k in members] for members in coupling.groups]
 
 
 _PLAIN = {

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -44,7 +44,6 @@ from jurors.evaluate.latent.em import (
     run_em_models,
 )
 from jurors.evaluate.latent.models import MODELS, LatentFit, describe_fit, fit_latent
-from jurors.evaluate.solution import LazyNamed
 from jurors.progress import report_progress
 from jurors.sketch.pairs import Incidence
 
@@ -443,10 +442,10 @@ def _choose_small(data: Incidence, models: Sequence[str], fitter: _Fitter) -> Mo
     ends = fitter.all(data, models, strata=_ROUGH_STRATA if is_rough else 1.0)
 
     def finish(_: str, weights: dict[str, float]) -> Mapping[str, LatentFit]:
+        fits = {model: end.fit for model, end in ends.items()}
         if is_rough and weights.get("strata"):
-            plain = {model: end.fit for model, end in ends.items() if model != "strata"}
-            return {**plain, "strata": fitter.finish(data, "strata", ends["strata"].at)}
-        return LazyNamed({model: partial(getattr, end, "fit") for model, end in ends.items()})
+            fits["strata"] = fitter.finish(data, "strata", ends["strata"].at)
+        return fits
 
     return _compare(data, ends, fitter).select(finish)
 
