@@ -324,7 +324,12 @@ def card_blocks(e: Evaluation, options: CardOptions = SHORT) -> list[Block]:
     reasons += [f"{_list_names(few)} (too few votes)"] if few else []
     if reasons and ranked:
         last.append(f"Not ranked: {'; '.join(reasons)}.")
-    last += _family_questions(e) + ([] if options.full else next_steps(e))
+    if e.family is None and e.is_calibrated and e.method == "latent" and e.ordered is None and not e.islands:
+        distinct = [j for j, k in zip(e.jurors, e.representatives, strict=True) if e.jurors[k] == j]
+        for family, who in suggest_families(distinct).items():  # whose names begin alike
+            option = quote(family + "=" + ",".join(who))
+            last.append(f"If {_list_names(who, ' and ')} share a family, add --family {option}.")
+    last += [] if options.full else next_steps(e)
     folded = sum(len(wrap(line, WIDTH)) for line in (*answers, *last))
     room = _LINES - folded - len(shown) - 6  # the heading, the head of the table, and four blank lines
     alarms = short_alarm_lines(e.alarms, min(max(room, 1), _MOST_ALARM_LINES), shorten_names(e.jurors, LONGEST_NAME))
@@ -395,19 +400,6 @@ def answer_lines(e: Evaluation) -> list[str]:
         wrong = f"; about {percent(other.wrong_labels, digits)} of the labels are wrong" if not e.exam else ""
         lines.append(f"Without the declared family: {text[0].lower()}{text[1:-1]}{wrong}.")
     return lines
-
-
-def _family_questions(e: Evaluation) -> list[str]:
-    """Ask about jurors whose names begin alike."""
-    if e.family is not None or not e.is_calibrated or e.method != "latent" or e.ordered is not None or e.islands:
-        return []
-    distinct = [
-        j for j, representative in zip(e.jurors, e.representatives, strict=True) if e.jurors[representative] == j
-    ]
-    return [
-        f"If {_list_names(who, ' and ')} share a family, add --family {quote(family + '=' + ','.join(who))}."
-        for family, who in suggest_families(distinct).items()
-    ]
 
 
 def leader_sentence(e: Evaluation, digits: int = 0) -> str:
@@ -845,17 +837,11 @@ def keyed_columns(keyed: KeyedEvaluation) -> Columns:
     solution, labels, ids = keyed.solution.to_float(), keyed.labels, _juror_ids(keyed)
     names = ["juror", "score", "low", "high", "votes", *(f"accuracy_{_level(a)}" for a in labels)]
     names += ["mean_error", "bias", "weighted_kappa"] * (keyed.ordered is not None)
-    rows = [
-        (
-            ids[j],
-            solution.score[j],
-            *(keyed.interval["score"][j] or (None, None)),
-            keyed.votes[j],
-            *(solution.accuracy[j][a] for a in labels),
-            *(() if keyed.ordered is None else keyed.ordered.row(j)),
-        )
-        for j in keyed.jurors
-    ]
+    rows = []
+    for j in keyed.jurors:
+        row = [ids[j], solution.score[j], *(keyed.interval["score"][j] or (None, None)), keyed.votes[j]]
+        row += [solution.accuracy[j][a] for a in labels]
+        rows.append(row if keyed.ordered is None else [*row, *keyed.ordered.row(j)])
     return columns_of(names, rows)
 
 

@@ -38,7 +38,6 @@ from jurors.results import Columns, Drawable, Table, columns_of
 from jurors.sketch.connectivity import connected_groups
 from jurors.sketch.moments import MOST_FOR_PAIRS, PairMoments, pair_moments, pair_sums
 from jurors.sketch.pairs import Pairs, parts_of
-from jurors.sketch.sketch import Sketch
 
 # Every threshold that the alarm `correlated_errors` depends on.
 FEWEST_JURORS = 4  #: three leave no degree of freedom: any three pairs fit one factor
@@ -171,7 +170,14 @@ def fit_factor(pairs: Pairs, left_out: Flags | None = None) -> FactorFit:
         weights = shared / (1 + (left / cut) ** 2 / moments.variances(common))
     beta = _descend(r, weights, beta)
     loading = beta * np.sqrt(spread)
-    tau = _third_moment(sketch, share, loading, 1 / (spread * (1 - beta**2)))
+    # tau from Σ e_3(y) over tuples, y_i = (x_i - m_i) b_i g_i: the best weights for the trios, all at once
+    above, below, precision = 0.0, 0.0, 1 / (spread * (1 - beta**2))
+    for part, _ in parts_of(sketch):
+        row, col, code = part.tuples.triples()
+        y = ((code == 1) - share[col]) * (loading * precision)[col]
+        below += float(part.counts @ _elementary(row, (loading**2 * precision)[col], part.tuples.rows))
+        above += float(part.counts @ _elementary(row, y, part.tuples.rows))
+    tau = above / below if abs(below) > 1e-12 else 0.0
     prevalence = (1 + tau / np.sqrt(4 + tau**2)) / 2
     if loading.sum() < 0:
         loading, prevalence = -loading, 1 - prevalence
@@ -232,18 +238,6 @@ def _half_way(weighted: Any, weights: Any, beta: Floats) -> tuple[float, Floats]
     above, below = weighted @ beta, weights @ squares
     best = np.divide(above, below, out=beta.copy(), where=below > 0)
     return float(squares @ below - 2 * (beta @ above)), (beta + np.clip(best, -_NEARLY_ONE, _NEARLY_ONE)) / 2
-
-
-def _third_moment(sketch: Sketch, share: Floats, loading: Floats, precision: Floats) -> float:
-    """tau from Σ e_3(y) over tuples, y_i = (x_i - m_i) b_i g_i: the best weights for the trios, all at once."""
-    above = below = 0.0
-    for part, _ in parts_of(sketch):
-        row, col, code = part.tuples.triples()
-        y = ((code == 1) - share[col]) * (loading * precision)[col]
-        expected = (loading**2 * precision)[col]
-        below += float(part.counts @ _elementary(row, expected, part.tuples.rows))
-        above += float(part.counts @ _elementary(row, y, part.tuples.rows))
-    return above / below if abs(below) > 1e-12 else 0.0
 
 
 def _elementary(row: Integers, values: Floats, rows: int) -> Floats:

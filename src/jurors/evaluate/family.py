@@ -328,7 +328,9 @@ class _Problem:
         score = self.outside.scores(np.log(at.table).reshape(stack, self.labels, -1)) + np.log(at.prior)[:, :, None]
         parts = []
         for k, family in enumerate(self.families):
-            own = [_chances(at.table[:, :, j], column) for j, column in zip(family.group, family.codes.T, strict=True)]
+            # the probability of each member's votes (stack, R, T); 1 where it has none
+            tables = np.concatenate([at.table, np.ones((*at.table.shape[:3], 1))], axis=3)
+            own = [tables[:, :, j][:, :, column] for j, column in zip(family.group, family.codes.T, strict=True)]
             total = np.sum([chance * v for chance, v in zip(own, family.voted.T, strict=True)], axis=0)
             members = np.maximum(family.voted.sum(axis=1), 1)
             common = at.common[:, k, :, None]
@@ -361,12 +363,6 @@ class _Problem:
         counts += STRENGTH / size + STRENGTH * np.eye(size)[:, None, :]
         table = counts / counts.sum(axis=3, keepdims=True)
         return _Parameters(share / share.sum(axis=1, keepdims=True), table, np.stack(common, axis=1))
-
-
-def _chances(table: Floats, column: Integers) -> Floats:
-    """The probability of a juror's votes (stack, R, T); 1 where it has none."""
-    ones = np.ones((*table.shape[:2], 1))
-    return np.concatenate([table, ones], axis=2)[:, :, column]
 
 
 def _vote_starts(sketch: Sketch, groups: Sequence[tuple[int, ...]]) -> list[Floats]:

@@ -258,12 +258,7 @@ class Fit:
     alarms: tuple[Alarm, ...] = ()
 
 
-def float_solution(
-    sketch: Sketch,
-    prevalence: Floats,
-    confusion: Floats,
-    score: Sequence[float] | Floats | None = None,
-) -> Solution:
+def float_solution(sketch: Sketch, prevalence: Floats, confusion: Floats, score: Floats | None = None) -> Solution:
     """A `Solution` from arrays: prevalence (R,), confusion (N, R, R) and perhaps score (N,).
 
     Returns
@@ -278,7 +273,7 @@ def float_solution(
     return solution
 
 
-def _tuples(values: Sequence[float] | Floats) -> tuple[Any, ...]:
+def _tuples(values: Floats) -> tuple[Any, ...]:
     """An array as tuples of tuples; NaN becomes None: the statistic does not exist."""
     known = np.asarray(values, dtype=float)
     nested: list[Any] = known.ravel().tolist()
