@@ -248,7 +248,6 @@ class ModelChoice:
     held_out_log_likelihood: dict[str, float]
     difference: dict[str, float]  #: from the best model's; positive only for strata that did not gain broadly
     standard_error: dict[str, float]  #: of the difference, over items
-    breadth: float  #: gain by strata over jurors, as a normal deviate; NaN where strata were not tried
     weights: dict[str, float]  #: what each model weighs in ``fit``, adding up to one
     chosen: str  #: the simplest model within one standard error of the best
     fits: Mapping[str, LatentFit] = field(repr=False)  #: to all votes; on a large panel of the selected model only
@@ -329,7 +328,6 @@ class _Contest:
             held_out_log_likelihood=named(totals),
             difference=named(totals - totals[best]),
             standard_error=named(error),
-            breadth=breadth,
             weights=named(weights),
             chosen=chosen,
             fits=fits,
@@ -375,15 +373,14 @@ class _Fitter:
     ) -> dict[str, _End]:
         """Fit each model so much more loosely, and strata by another factor; they start from confusion's labels."""
         plain = [model for model in models if model != "strata"]
-        if plain:
-            report_progress(f"fitting {' and '.join(_NAMES[model] for model in plain)}")
+        report_progress(f"fitting {' and '.join(_NAMES[model] for model in plain)}")
         problems = [em_problem(data, model, self.gold) for model in plain]
         fitted = run_em_models(problems, None, loose * self.tolerance, self.limit)
         ends = {model: _End(problem, *end) for model, problem, end in zip(plain, problems, fitted, strict=True)}
         if "strata" in models:
             report_progress(f"fitting {_NAMES['strata']}")
             problem = em_problem(data, "strata", self.gold)
-            at = first_parameters(problem, ends["confusion"].expected[0] if "confusion" in ends else None)
+            at = first_parameters(problem, ends["confusion"].expected[0])
             tolerance, rough = loose * strata * self.tolerance * at.flat.shape[1], ROUGH_TOLERANCE / (loose * strata)
             ends["strata"] = _End(problem, *fit_strata(problem, at, tolerance, self.limit, rough=rough))
         return ends
@@ -397,13 +394,11 @@ class _Fitter:
         )  # fmt: skip
 
 
-def choose_latent(
-    data: Incidence, *, gold: ArrayLike | None = None, models: Sequence[str] = MODELS, seed: int = 0
-) -> ModelChoice:
+def choose_latent(data: Incidence, *, gold: ArrayLike | None = None, seed: int = 0) -> ModelChoice:
     """Fit several latent-class models and select one by how well it predicts held-out votes.
 
-    ``models`` go from the simplest to the richest, and those with more parameters than the sketch has cells are left
-    out; ``seed`` picks the items whose votes a large panel holds out.
+    Models with more parameters than the sketch has cells are left out; ``seed`` picks the items whose votes a large
+    panel holds out.
 
     Returns
     -------
@@ -421,7 +416,7 @@ def choose_latent(
     key = None if gold is None else np.asarray(gold, dtype=np.float64)
     fitter = _Fitter(key)
     votes = data.votes
-    models = _identifiable(models, data.jurors, data.labels, votes)
+    models = _identifiable(MODELS, data.jurors, data.labels, votes)
     if len(models) == 1 or not votes:
         only = {models[0]: fitter.finish(data, models[0], None)}
         contest = _Contest(models[:1], np.zeros((1, 1)), np.zeros((1, 1)), np.ones(1))
@@ -458,16 +453,14 @@ def _choose_sparse(data: Incidence, models: Sequence[str], fitter: _Fitter) -> M
     """
     if data.held > _PLENTY:
         fitter = replace(fitter, tolerance=_SPARSE * fitter.tolerance)
-    waits = {"one_coin", "confusion"} <= set(models)
-    ends = fitter.all(data, [model for model in models if not (waits and model == "one_coin")])
-    if waits:
-        problem = em_problem(data, "one_coin", fitter.gold)
-        start = first_parameters(problem, ends["confusion"].expected[0])
-        ends = {"one_coin": _End(problem, start, 0, converged=False), **ends}
+    problem = em_problem(data, "one_coin", fitter.gold)
+    ends = fitter.all(data, models[1:])
+    start = first_parameters(problem, ends["confusion"].expected[0])
+    ends = {"one_coin": _End(problem, start, 0, converged=False), **ends}
 
     def finish(chosen: str, weights: dict[str, float]) -> dict[str, LatentFit]:
         used = [model for model in models if weights[model] >= _LIGHT or model in (chosen, "confusion")]
-        if waits and "one_coin" in used:
+        if "one_coin" in used:
             report_progress(f"fitting {_NAMES['one_coin']}")
             fitted = run_em(problem, start, fitter.tolerance * start.flat.shape[1], fitter.limit)
             ends["one_coin"] = _End(problem, *fitted)
