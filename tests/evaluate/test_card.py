@@ -19,7 +19,7 @@ from strategies import examples
 import jurors
 from jurors import Sketch, Votes
 from jurors.evaluate.alarms import Alarm
-from jurors.evaluate.card import CardOptions, alarm_lines, shorten_names, shown_jurors
+from jurors.evaluate.card import CardOptions, shorten_names, shown_jurors
 from jurors.evaluate.evaluation import rank_jurors
 from jurors.jury.compare import score_labels
 from jurors.options import Label
@@ -216,14 +216,6 @@ def test_the_predicted_width_is_about_the_one_that_gold_gives() -> None:
     assert predicted is not None
     drawn = [(high - low) / 2 for low, high in seen.interval["score"].values()]
     assert np.mean(list(predicted.values())) == pytest.approx(np.mean(drawn), abs=0.05)
-
-
-def test_a_question_gets_no_full_stop() -> None:
-    asks, says = Alarm("copies", "alarm", "one juror twice?"), Alarm("weak_pair", "warning", "thin evidence")
-    assert alarm_lines((asks, says)) == [
-        "ALARM   copied_juror: one juror twice?",
-        "warning weak_evidence: thin evidence.",
-    ]
 
 
 # -- Who leads ------------------------------------------------------------------------------------------

@@ -313,8 +313,23 @@ def card_blocks(e: Evaluation, options: CardOptions = SHORT) -> list[Block]:
         Lines, tables and notes.
     """
     shown, left = shown_jurors(e, options) if e.has_grades else ([], 0)
-    names, answers = card_names(e) if e.has_grades else {}, answer_lines(e)
-    last = [*selection_lines(e, shown, left, options), *_family_questions(e)] + ([] if options.full else next_steps(e))
+    names, answers, last = card_names(e) if e.has_grades else {}, answer_lines(e), []
+    if left and shown:
+        which = ", the best and the worst known" if options.sort == "accuracy" and not options.min_votes else ""
+        last.append(f"Shown: {len(shown)} of {len(e.jurors):,} jurors{which}. See --full, --sort.")
+    ranked, uninformative = set(e.ranking.ranked), set(e.ranking.uninformative)
+    constant = [names[j] for j in shown if j not in ranked and j in uninformative]
+    few = [names[j] for j in shown if j not in ranked and j not in uninformative]
+    reasons = [f"{_list_names(constant)} (answers hardly depend on the item)"] if constant else []
+    reasons += [f"{_list_names(few)} (too few votes)"] if few else []
+    if reasons and ranked:
+        last.append(f"Not ranked: {'; '.join(reasons)}.")
+    if e.family is None and e.is_calibrated and e.method == "latent" and e.ordered is None and not e.islands:
+        distinct = [j for j, k in zip(e.jurors, e.representatives, strict=True) if e.jurors[k] == j]
+        for family, who in suggest_families(distinct).items():  # whose names begin alike
+            option = quote(family + "=" + ",".join(who))
+            last.append(f"If {_list_names(who, ' and ')} share a family, add --family {option}.")
+    last += [] if options.full else next_steps(e)
     folded = sum(len(wrap(line, WIDTH)) for line in (*answers, *last))
     room = _LINES - folded - len(shown) - 6  # the heading, the head of the table, and four blank lines
     alarms = short_alarm_lines(e.alarms, min(max(room, 1), _MOST_ALARM_LINES), shorten_names(e.jurors, LONGEST_NAME))
@@ -387,19 +402,6 @@ def answer_lines(e: Evaluation) -> list[str]:
     return lines
 
 
-def _family_questions(e: Evaluation) -> list[str]:
-    """Ask about jurors whose names begin alike."""
-    if e.family is not None or not e.is_calibrated or e.method != "latent" or e.ordered is not None or e.islands:
-        return []
-    distinct = [
-        j for j, representative in zip(e.jurors, e.representatives, strict=True) if e.jurors[representative] == j
-    ]
-    return [
-        f"If {_list_names(who, ' and ')} share a family, add --family {quote(family + '=' + ','.join(who))}."
-        for family, who in suggest_families(distinct).items()
-    ]
-
-
 def leader_sentence(e: Evaluation, digits: int = 0) -> str:
     """Who is the best, or who may be.
 
@@ -424,29 +426,6 @@ def leader_sentence(e: Evaluation, digits: int = 0) -> str:
     if more > 0:
         return f"No clear best: {', '.join(map(graded, first))} and {more:,} more lead."
     return f"No clear best: {' and '.join(map(graded, first))} lead."
-
-
-def selection_lines(e: Evaluation, shown: Sequence[str], left: int, options: CardOptions) -> list[str]:
-    """Which jurors the table leaves out, and which of its jurors are not ranked and why.
-
-    Returns
-    -------
-    list of str
-    """
-    lines = []
-    if left and shown:
-        which = ", the best and the worst known" if options.sort == "accuracy" and not options.min_votes else ""
-        lines.append(f"Shown: {len(shown)} of {len(e.jurors):,} jurors{which}. See --full, --sort.")
-    ranking, names = e.ranking, card_names(e)
-    apart = [j for j in shown if j not in set(ranking.ranked)]
-    constant = [j for j in apart if j in set(ranking.uninformative)]
-    few = [j for j in apart if j not in set(constant)]
-    reasons = [
-        f"{_list_names([names[j] for j in who])} ({why})"
-        for who, why in ((constant, "answers hardly depend on the item"), (few, "too few votes"))
-        if who
-    ]
-    return [*lines, f"Not ranked: {'; '.join(reasons)}."] if reasons and ranking.ranked else lines
 
 
 def _list_names(names: Sequence[str], between: str = ", ") -> str:
@@ -858,17 +837,11 @@ def keyed_columns(keyed: KeyedEvaluation) -> Columns:
     solution, labels, ids = keyed.solution.to_float(), keyed.labels, _juror_ids(keyed)
     names = ["juror", "score", "low", "high", "votes", *(f"accuracy_{_level(a)}" for a in labels)]
     names += ["mean_error", "bias", "weighted_kappa"] * (keyed.ordered is not None)
-    rows = [
-        (
-            ids[j],
-            solution.score[j],
-            *(keyed.interval["score"][j] or (None, None)),
-            keyed.votes[j],
-            *(solution.accuracy[j][a] for a in labels),
-            *(() if keyed.ordered is None else keyed.ordered.row(j)),
-        )
-        for j in keyed.jurors
-    ]
+    rows = []
+    for j in keyed.jurors:
+        row = [ids[j], solution.score[j], *(keyed.interval["score"][j] or (None, None)), keyed.votes[j]]
+        row += [solution.accuracy[j][a] for a in labels]
+        rows.append(row if keyed.ordered is None else [*row, *keyed.ordered.row(j)])
     return columns_of(names, rows)
 
 

@@ -407,7 +407,7 @@ def _first_order(panel: PanelFit, target: Target, seed: int) -> dict[str, Floats
     data, rng, weights = panel.data, np.random.default_rng(seed), _weighty(panel)
     models = []
     for model, weight in weights.items():
-        problem = em_problem(data, model, panel.strength, panel.gold)
+        problem = em_problem(data, model, panel.gold)
         negligible = NEGLIGIBLE if target == "test" else _HARDLY_MET
         linear = Linearised(problem, panel.choice.fits[model].parameters, negligible)
         models.append((linear, weight / sum(weights.values())))
@@ -526,10 +526,8 @@ def _refit(panel: PanelFit, model: str, drawn: Floats) -> Floats:
         never = np.zeros((data.labels - panel.spoken.labels, data.rows))  # abstaining is no true label
         start_at = np.repeat(np.concatenate([panel.choice.fit.posterior.T, never])[None], len(drawn), axis=0)
         coupling = panel.coupling.weighing(drawn)
-        return climb_coupled(
-            data, coupling, start_at, strength=panel.strength, gold=panel.gold, tolerance=1e-2, limit=_STEPS
-        ).posterior
-    problem = em_problem(data, model, panel.strength, panel.gold)
+        return climb_coupled(data, coupling, start_at, gold=panel.gold, tolerance=1e-2, limit=_STEPS)[0][0]
+    problem = em_problem(data, model, panel.gold)
     start = panel.choice.fits[model].parameters
     at = Parameters(np.repeat(start.flat, len(drawn), axis=0), start.jurors, start.labels)
     at, _, _ = fit_strata(problem, at, _TOLERANCE * at.flat.shape[1], _STEPS)
