@@ -35,8 +35,8 @@ from reference_sets import data_folder
 import jurors
 from jurors._numeric import Floats
 from jurors.jury.calibration import calibration_basis, jury_votes
+from jurors.jury.compare import measure_jury
 from jurors.jury.inputs import count_gradable
-from jurors.jury.reference import measure_jury
 from jurors.numeric.grade import grade_numbers, value_items
 from jurors.uncertainty.reference import LEAST_SHARED
 

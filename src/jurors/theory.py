@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     )
     from jurors.evaluate.trio_multiclass import evaluate_trio_labels
     from jurors.exact.surd import Surd
+    from jurors.jury.compare import fit_reference
     from jurors.jury.grade import METHODS
-    from jurors.jury.reference import fit_reference
     from jurors.sketch.moments import moments
     from jurors.uncertainty.bounds_logical import highest_floor
     from jurors.uncertainty.bounds_robust import correlation_curve, sensitivities
@@ -49,7 +49,7 @@ _HOMES = {
     "jurors.evaluate.trio_multiclass": "evaluate_trio_labels",
     "jurors.exact.surd": "Surd",
     "jurors.jury.grade": "METHODS",
-    "jurors.jury.reference": "fit_reference",
+    "jurors.jury.compare": "fit_reference",
     "jurors.sketch.moments": "moments",
     "jurors.uncertainty.bounds_logical": "highest_floor",
     "jurors.uncertainty.bounds_robust": "correlation_curve sensitivities",

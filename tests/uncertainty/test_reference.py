@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import jurors
 from jurors import Sketch, SketchError, Votes, VotesError
 from jurors.jury.calibration import jury_votes
-from jurors.jury.reference import _likeliest
+from jurors.jury.compare import likeliest_log_rho
 from jurors.sketch.moments import pair_moments
 from jurors.sketch.pairs import Pairs
 from jurors.uncertainty.reference import (
@@ -241,7 +241,7 @@ def test_the_likeliest_shared_error_is_the_top_of_a_fine_grid() -> None:
     seen = GoldTuples(odds, np.array([3.0, 5.0, 4.0]), np.array([[6.0, 4.0], [3.0, 9.0], [30.0, 4.0]]))
     nodes = np.linspace(-3, 2, 2_001)
     height = laplace(seen, nodes, 0.66)[2] - ((nodes + 1.2) / 1.2) ** 2 / 2
-    assert _likeliest(seen) == pytest.approx(nodes[height.argmax()], abs=0.004)
+    assert likeliest_log_rho(seen) == pytest.approx(nodes[height.argmax()], abs=0.004)
 
 
 def test_covariances_of_pairs_are_those_of_their_common_items() -> None:

@@ -192,7 +192,7 @@ def score(source: Source, key: KeySource, by: str | None, reference: str | None,
 
 def _add_reference(source: Source, key: KeySource, table: Path, output: Output) -> None:
     """Measure a jury against its key, and add it to a table of reference juries."""
-    from jurors.jury.reference import fit_reference
+    from jurors.jury.compare import fit_reference
     from jurors.uncertainty.reference import ReferenceJuries, reference_juries
 
     before = reference_juries(table) if table.exists() else ReferenceJuries(())  # raises before the work

@@ -1,9 +1,12 @@
-"""`compare`, `score`, `agreement` and `bounds`.
+"""`compare`, `score`, `agreement`, `bounds` and `fit_reference`.
 
 - `compare`: every method on the same votes, with an answer key or without.
 - `score`: with an answer key, the true statistics of the test and its error correlations; of numbers, their errors.
 - `agreement`: how much jurors agree, and how much of that is due to chance.
 - `bounds`: intervals of every prevalence and accuracy that hold whatever the answer key is.
+- `fit_reference`: with an answer key, how far the errors of a jury were shared, for the table of reference juries. The
+  jury is graded without its key; then the key shows the rho of most evidence (with a weak prior), which labels the jury
+  favours (the bias), and how far its jurors deviate beyond that. The model is that of `jurors.uncertainty.calibrate`.
 """
 
 from __future__ import annotations
@@ -16,13 +19,14 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from jurors._numeric import single_threaded
+from jurors._numeric import Floats, Integers, single_threaded
 from jurors.errors import OptionError, SketchError, check_choice
 from jurors.evaluate.agreement import AgreementStatistics, agreement_statistics
 from jurors.evaluate.alarms import Alarm, sort_by_severity
 from jurors.evaluate.card import WIDTH, CardOptions, percent, shown_jurors
 from jurors.evaluate.consistency import self_agreement
 from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation, evaluate_with_key
+from jurors.jury.calibration import calibration_basis, drop_unanswered, has_too_few_jurors, jury_votes
 from jurors.jury.grade import METHODS, default_method, grade_counted
 from jurors.jury.inputs import (
     CountedVotes,
@@ -45,7 +49,10 @@ from jurors.uncertainty.alarms import outlier_alarms
 from jurors.uncertainty.bounds_logical import logical_bounds
 from jurors.uncertainty.bounds_robust import robust_bounds
 from jurors.uncertainty.bounds_trio import Bounds
+from jurors.uncertainty.calibrate import OneHot, ratio_variance
 from jurors.uncertainty.gold import key_alarms
+from jurors.uncertainty.reference import ReferenceJury
+from jurors.uncertainty.scenarios import GoldTuples, JuryVotes, answer_spread, laplace, log_odds, temper_posteriors
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,16 +142,16 @@ class Comparison(Drawable):
         """
         shown = [e for e in self.evaluations if e.has_grades]
         names = ("statistic", *(e.method for e in shown), *(["truth"] if self.truth else []))
-        statistics: list[tuple[str, tuple[Any, ...], str]] = [
-            *(("score", (j,), f"accuracy of {j}") for j in (self.evaluations[0].jurors if jurors is None else jurors)),
-            *(("prevalence", (a,), f"prevalence of {a}") for a in self.evaluations[0].labels),
+        statistics = [
+            *(("score", j, f"accuracy of {j}") for j in (self.evaluations[0].jurors if jurors is None else jurors)),
+            *(("prevalence", a, f"prevalence of {a}") for a in self.evaluations[0].labels),
         ]
-        truth = [self.truth.solution.to_float()] if self.truth else []
-        rows: list[tuple[Any, ...]] = [
-            (name, *(_value(grades, statistic, keys) for grades in (*shown, *truth)))
-            for statistic, keys, name in statistics
-        ]
-        rows.append(("wrong labels, expected", *(e.wrong_labels for e in shown), *[None] * len(truth)))
+        every: list[Any] = [*shown, *([self.truth.solution.to_float()] if self.truth else [])]
+        rows: list[tuple[Any, ...]] = []
+        for statistic, name, text in statistics:
+            found = [getattr(grades, statistic) for grades in every]
+            rows.append((text, *(by_name[name] if by_name else None for by_name in found)))
+        rows.append(("wrong labels, expected", *(e.wrong_labels for e in shown), *[None] * (self.truth is not None)))
         if self.truth is not None:
             items = self.truth.items
             wrong = [None if (count := self.errors(e)) is None else count / items for e in shown]
@@ -164,7 +171,14 @@ class Comparison(Drawable):
         cells = [tuple(percent(value, digits) for value in values) for _, *values in rows]
         labels = [name if len(name) <= _MOST_NAME else f"{name[: _MOST_NAME - 1]}…" for name, *_ in rows]
         blocks: list[Block] = []
-        for group in _columns_that_fit(heads[1:], max(map(len, labels))):
+        groups: list[list[int]] = [[]]  # columns that fit into 80 characters, each
+        room = WIDTH - max(map(len, labels)) - 2
+        widths = [max(len(head), 6) + 2 for head in heads[1:]]
+        for k, width in enumerate(widths):
+            if groups[-1] and sum(widths[i] for i in groups[-1]) + width > room:
+                groups.append([])
+            groups[-1].append(k)
+        for group in groups:
             table = tuple((label, *(row[k] for k in group)) for label, row in zip(labels, cells, strict=True))
             columns = ("", *(heads[1 + k] for k in group))
             blocks.append(Table(columns, table, right=tuple(range(1, len(columns)))))
@@ -175,18 +189,6 @@ class Comparison(Drawable):
             blocks.append(about)
         refused = [line for name, why in self.refused.items() for line in wrap(f"{name}: not available, {why}", WIDTH)]
         return [*blocks, *([Notes(refused)] if refused else [])]
-
-
-def _columns_that_fit(heads: Sequence[str], first: int) -> list[list[int]]:
-    """Positions of columns in groups that fit into 80 columns beside a first column of this width."""
-    groups: list[list[int]] = [[]]
-    room = WIDTH - first - 2
-    for k, head in enumerate(heads):
-        width = max(len(head), 6) + 2
-        if groups[-1] and sum(max(len(heads[i]), 6) + 2 for i in groups[-1]) + width > room:
-            groups.append([])
-        groups[-1].append(k)
-    return groups
 
 
 _MOST_NAME = 36  # characters of a statistic's name
@@ -273,14 +275,6 @@ def skipped_methods(sketch: Sketch) -> dict[str, str]:
     return {
         "algebraic": f"it solves all {comb(many, 3):,} trios of {many} jurors, which takes minutes; name it to run it"
     }
-
-
-def _value(grades: Any, statistic: str, names: tuple[Any, ...]) -> Any:
-    """One number of an evaluation, of calibrated grades or of a solution; None where there is none."""
-    value = getattr(grades, statistic, None)
-    for name in names:
-        value = value[name] if value else None
-    return value
 
 
 _MOST_LABELS = 1_000  # the result has jurors x labels² numbers
@@ -439,3 +433,140 @@ def bounds(
         if correlation is not None:
             return robust_bounds(sketch, correlation, tight=tight, progress=progress)
         return logical_bounds(sketch, spec, exact=exact)
+
+
+# -- a jury with its key, for the table of reference juries ------------------------------------------------------------
+
+_BIAS_SD, _RHO_CENTER, _RHO_SD = 0.66, -1.2, 1.2  # weak priors: of a label's bias, and of log rho
+_FEWEST = 5  # votes, or items of a label, needed to measure a deviation
+
+
+def measure_jury(jury: JuryVotes, key: Floats, *, name: str = "", kind: str = "", source: str = "") -> ReferenceJury:
+    """Measure a jury against its key.
+
+    Parameters
+    ----------
+    key
+        (T, R) items of each tuple by true label; only these are used.
+
+    Returns
+    -------
+    ReferenceJury
+    """
+    key = np.where(jury.weights[:, None] > 0, key, 0.0)  # items without weight were not graded
+    known = key.sum(axis=1)
+    at = np.flatnonzero(known > 0)
+    if not len(at):
+        raise SketchError("no item of the key was graded, so there is nothing to measure; give the key of more items")
+    odds = log_odds(jury.posterior, jury.distinct)
+    seen = GoldTuples(odds[at], jury.distinct[at], key[at])
+    log_rho = likeliest_log_rho(seen)
+    bias, precision, _ = laplace(seen, np.array([log_rho]), _BIAS_SD)
+    q = temper_posteriors(seen.odds, seen.distinct, np.array([log_rho]), bias)
+    free = jury.labels - 1
+    bias_square = ((bias**2).sum() + np.trace(np.linalg.inv(precision[0]))) / free
+    deviation, label_deviation = _deviations(OneHot(jury, at), q, key[at])
+    return ReferenceJury(
+        name=name, kind=kind, source=source, items=int(known.sum()), jurors=jury.jurors, labels=jury.labels,
+        votes_per_item=float(jury.weights[jury.row].sum() / jury.weights.sum()), spread=answer_spread(jury),
+        rho=float(np.exp(log_rho)), label_bias=float(np.sqrt(bias_square)), deviation=deviation,
+        label_deviation=label_deviation,
+    )  # fmt: skip
+
+
+def likeliest_log_rho(seen: GoldTuples) -> float:
+    """The log rho of most evidence, on successively finer grids."""
+    low, high = -6.0, 3.0
+    for _ in range(4):
+        nodes = np.linspace(low, high, 19)
+        height = laplace(seen, nodes, _BIAS_SD)[2] - 0.5 * ((nodes - _RHO_CENTER) / _RHO_SD) ** 2
+        best, step = float(nodes[height.argmax()]), float(nodes[1] - nodes[0])
+        low, high = best - step, best + step
+    return best
+
+
+def _deviations(votes: OneHot, q: Floats, key: Floats) -> tuple[float, float]:
+    """Variances of true minus expected scores and accuracies, beyond chance, on the scale asin(sqrt(share))."""
+    known = key.sum(axis=1)
+    right, met = (part[:, :, 0] for part in votes.sums(q * known[:, None, None]))
+    true_right, true_met = (part[:, :, 0] for part in votes.sums(key[:, :, None]))
+    open_right, open_met = (part[:, :, 0] for part in votes.sums(q * (1 - q) * known[:, None, None]))
+    cast = met.sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        score, true_score = right.sum(axis=1) / cast, true_right.sum(axis=1) / cast
+        accuracy, true_accuracy = right / met, true_right / true_met
+        doubt = ratio_variance(open_right, open_met, accuracy) / met**2
+        beyond = (true_score - score) ** 2 - open_right.sum(axis=1) / cast**2
+        label_beyond = (true_accuracy - accuracy) ** 2 - doubt
+    enough, label_enough = cast >= _FEWEST, (met >= _FEWEST) & (true_met >= _FEWEST)
+    return (
+        _ratio_of_sums(beyond[enough], score[enough]),
+        _ratio_of_sums(label_beyond[label_enough], accuracy[label_enough]),
+    )
+
+
+def _ratio_of_sums(beyond: Floats, share: Floats) -> float:
+    size = float((4.0 * share * (1.0 - share)).sum())
+    return float(beyond.sum()) / size if size > 0 else 0.0
+
+
+def fit_reference(
+    votes: Any, key: Any, *, name: str, kind: str = "", source: str = "", **reading: Unpack[SourceOptions]
+) -> ReferenceJury:
+    """Measure how far the errors of a jury were shared, now that its key is known.
+
+    The jury is graded as `grade` would without the key; then the key shows how far that was off, and in which way. A
+    handful of such juries of your own (`reference=`) say more about the next one than other people's.
+
+    Parameters
+    ----------
+    votes, key
+        As in `score`.
+    name, kind, source
+        What the jury is called, who the jurors are, and where it comes from: free text, for readers of the table.
+
+    Returns
+    -------
+    ReferenceJury
+
+    Raises
+    ------
+    SketchError
+        Where the jury cannot be graded without a key.
+
+    Examples
+    --------
+    >>> from jurors.lab import load_example
+    >>> votes, key = load_example("llm_graders")
+    >>> jury = fit_reference(votes, key, name="graders", kind="LLMs")
+    >>> jury.items, jury.jurors, 0 < jury.rho < 5
+    (281, 3, True)
+    """
+    evaluation, sketch, counts = grade_blind(votes, key, intervals=False, **reading)
+    with single_threaded():
+        _, posterior, _ = calibration_basis(evaluation, evaluation, sketch)
+        jury = drop_unanswered(evaluation, jury_votes(sketch, posterior, evaluation.representatives))
+        return measure_jury(jury, counts.astype(float), name=name, kind=kind, source=source)
+
+
+def grade_blind(
+    source: Any, key: Any, *, intervals: bool = True, **reading: Unpack[SourceOptions]
+) -> tuple[Evaluation, Sketch, Integers]:
+    """Grade a jury as if its key were not known, and count the key by decision tuple.
+
+    Returns
+    -------
+    evaluation : Evaluation
+    sketch : Sketch
+    key : ndarray of int, (tuples, labels)
+        How many items.
+    """
+    counted, truth = count_gradable(read_input(source, **reading)).align(key)
+    evaluation = grade_counted(counted, None, Grading(), intervals=intervals)
+    if has_too_few_jurors(evaluation):
+        raise SketchError(
+            "fewer than three of these jurors are distinct; such a jury cannot be graded without a key, so it cannot "
+            "be a reference",
+            code="few_jurors",
+        )
+    return evaluation, counted.sketch, counted.by_tuple(truth)
