@@ -94,12 +94,6 @@ def test_every_way_in_is_scored_alike() -> None:
     assert isinstance(jurors.score(Sketch.from_votes(counts), truth.tolist()), NumberScores)
 
 
-def test_who_has_the_scale_upside_down_raises_one_alarm() -> None:
-    values, truth = panel(60)
-    alarms = [alarm for alarm in score_numbers(values, truth.tolist()).alarms if alarm.reason == "reversed_scale"]
-    assert [alarm.jurors for alarm in alarms] == [("3",)]
-
-
 def test_one_juror_is_scored_with_the_reason_why_nothing_is_estimated() -> None:
     values, truth = panel(30)
     scores = score_numbers(values[:, 2:3], truth.tolist())
