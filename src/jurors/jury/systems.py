@@ -477,7 +477,11 @@ def compare_graded(
     if not evaluation.exam and informative < _INFORMATIVE * len(evaluation.jurors):
         reasons.append("too few judges are known to do better than a constant answer")
     ranked = [k for k in order.tolist() if items[k] >= _FEWEST_ITEMS]
-    questions = _questions(votes, group_names, names)
+    questions: dict[str, set[str]] = {name: set() for name in names}  # an item's name without that of its system
+    if votes.items is not None:
+        for item, group in zip(votes.item_names().tolist(), group_names.tolist(), strict=True):
+            if group is not None:
+                questions[group].add(str(item).replace(group, "", 1))
     pairs = list(combinations(order.tolist(), 2))
     strict = NormalDist().inv_cdf(1 - (1 - level) / 2 / max(len(list(combinations(ranked, 2))), 1))
     differences = []
@@ -490,7 +494,7 @@ def compare_graded(
             settled = "settled"
         elif abs(gap) > z * error and is_ranked:
             settled = "leaning"
-        of_a, of_b = questions.get(names[a], set()), questions.get(names[b], set())
+        of_a, of_b = questions[names[a]], questions[names[b]]
         paired = bool(of_a & of_b) and 2 * len(of_a & of_b) >= min(len(of_a), len(of_b))
         low_end, high_end = max(gap - z * error, -1.0), min(gap + z * error, 1.0)
         chance = NormalDist().cdf(gap / error) if error > 0 else float(gap > 0)
@@ -503,9 +507,16 @@ def compare_graded(
         beside = [d for d in differences if d.order == "settled" and name in (d.a, d.b)]
         better = sum((d.difference < 0) == (d.a == name) for d in beside)
         rates[name] = replace(rates[name], best_rank=1 + better, worst_rank=len(ranked) - (len(beside) - better))
+    settled_pairs = {frozenset((d.a, d.b)) for d in differences if d.order == "settled"}
+    tiers: list[list[str]] = []  # cut wherever every system above is settled against every system below
+    for k, name in enumerate(names[k] for k in ranked):
+        above, below = ranked[:k], ranked[k:]
+        if all(frozenset((names[a], names[b])) in settled_pairs for a in above for b in below):
+            tiers.append([])
+        tiers[-1].append(name)
     return SystemComparison(
         good=good, systems=rates, differences=tuple(differences),
-        ranking=_tiers([names[k] for k in ranked], differences), level=level, judges=len(votes.jurors),
+        ranking=tuple(map(tuple, tiers)), level=level, judges=len(votes.jurors),
         common_sd=unit * common, own_sd=unit * own,
         alarms=tuple(alarm for alarm in evaluation.alarms if alarm.level != "note"), reasons=tuple(reasons),
         evaluation=evaluation, adjusted=None if adjust is None else adjust[0],
@@ -610,29 +621,6 @@ def _gold_widths(
         mean = [float(np.sqrt(np.maximum(x, 0.0)).mean()) * z * unit if len(x) else 0.0 for x in (alone, of_pairs)]
         widths[number] = GoldWidths(*mean)
     return widths
-
-
-def _questions(votes: Votes, groups: NDArray[Any], names: Sequence[str]) -> dict[str, set[str]]:
-    """The questions that each system answered: an item's name without the system's; empty where items have no names."""
-    if votes.items is None:
-        return {}
-    found: dict[str, set[str]] = {name: set() for name in names}
-    for item, group in zip(votes.item_names().tolist(), groups.tolist(), strict=True):
-        if group is not None:
-            found[group].add(str(item).replace(group, "", 1))
-    return found
-
-
-def _tiers(ranked: Sequence[str], differences: Sequence[SystemDifference]) -> tuple[tuple[str, ...], ...]:
-    """Cut the ranking wherever every system above is settled against every system below."""
-    settled = {frozenset((d.a, d.b)) for d in differences if d.order == "settled"}
-    tiers: list[list[str]] = [[]]
-    for k, name in enumerate(ranked):
-        above, below = ranked[:k], ranked[k:]
-        if k and all(frozenset((a, b)) in settled for a in above for b in below):
-            tiers.append([])
-        tiers[-1].append(name)
-    return tuple(tuple(tier) for tier in tiers if tier)
 
 
 def rank_text(rate: SystemRate) -> str:
