@@ -168,14 +168,14 @@ class Labelling(Drawable):
             rows = [place[item] for item in items]
         return replace(self, listed=listed, votes=votes_on(votes, rows), texts=shown)
 
-    def rows(self) -> list[tuple[Any, Any, float]]:
-        """The items that are listed.
+    def rows(self, which: NDArray[np.int64] | None = None) -> list[tuple[Any, Any, float]]:
+        """The items that are listed, or those at these positions.
 
         Returns
         -------
         list of (item, label, probability)
         """
-        at = self._listed()
+        at = self._listed() if which is None else which
         return list(zip(self.items[at].tolist(), self.label[at].tolist(), self.probability[at].tolist(), strict=True))
 
     def _listed(self) -> NDArray[np.int64]:
