@@ -23,7 +23,8 @@ from click.testing import CliRunner
 
 import jurors
 from jurors.cli.main import COMMANDS, GROUPS, main
-from jurors.evaluate.alarms import table_of_kinds
+from jurors.evaluate.alarms import KINDS
+from jurors.results import Table
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
@@ -280,8 +281,15 @@ def _cell(text: str) -> str:
 # -- pages ------------------------------------------------------------------------------------------------------------
 
 
-def _alarms(subject: Any) -> str:
-    return table_of_kinds(subject).to_markdown() + "\n"
+def _alarms(subject: str) -> str:
+    """The kinds of alarms of one subject."""
+    rows = []
+    for kind in dict.fromkeys(kind for kind in KINDS.values() if kind.about == subject):
+        advice = kind.advice.format(who="the jurors that it names")
+        reasons = ", ".join(f"`{reason}`" for reason in kind.reasons if reason != kind.name)
+        rows.append((f"`{kind.name}`", ", ".join(kind.levels), f"{kind.meaning}.", f"{advice}.", reasons or "–"))
+    heads = ("kind", "level", "what it means", "what to do", "reasons")
+    return Table(heads, tuple(rows), is_prose=True).to_markdown() + "\n"
 
 
 PRINTERS: dict[str, Callable[[], str]] = {

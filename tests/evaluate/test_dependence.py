@@ -223,7 +223,7 @@ def test_the_test_of_what_is_left_over() -> None:
     # four even jurors who say either label as often, with loadings of .3 and standard errors of .01
     pairs = PairMoments(np.full((4, 4), 10_000.0), np.zeros((4, 4)), np.full(4, 0.5))
     factor = FactorFit(0.5, np.full((4, 2), 0.8), np.full(4, 0.3), pairs, residuals, np.full((4, 4), 0.01))
-    test = ResidualTest(factor, np.triu(np.ones((4, 4), dtype=bool), 1), 29.0, 2.0, 1e-6)
+    test = ResidualTest(factor, np.triu(np.ones((4, 4), dtype=bool), 1), 2.0, 1e-6)
     assert test.is_significant
     assert test.rests_on_enough
     assert test.striking_pairs()[0] == pytest.approx((0, 1, 5))

@@ -38,7 +38,7 @@ def test_who_follows_the_items_says_what_levels_mean() -> None:
     good, careless = [-1.5, -0.5, 0.5, 1.5], [0.0, 1.0, 2.0, 3.0]
     panel = _panel([4.0] + [1.0] * 10, [good] + [careless] * 10)
     votes = np.full((1, 11, len(PLACES), LEVELS), 1.0)
-    edges = level_bands(panel, PLACES, votes).edges[0]
+    edges = level_bands(panel, PLACES, votes)[0][0]
     assert np.abs(edges - good).max() < 0.1
 
 
@@ -47,9 +47,9 @@ def test_a_juror_without_votes_has_no_effect(silent: int) -> None:
     both = [[-1.5, -0.5, 0.5, 1.5], [-1.0, 0.0, 1.0, 2.0]]
     heard = np.ones((1, 2))
     heard[0, silent] = 0.0
-    bands = level_bands(_panel([2.0, 2.0], both), PLACES, np.ones((1, 2, len(PLACES), LEVELS)), heard)
-    np.testing.assert_allclose(bands.edges[0], both[1 - silent])
-    np.testing.assert_allclose(bands.share.sum(axis=2), 1.0)
+    edges, bands = level_bands(_panel([2.0, 2.0], both), PLACES, np.ones((1, 2, len(PLACES), LEVELS)), heard)
+    np.testing.assert_allclose(edges[0], both[1 - silent])
+    np.testing.assert_allclose(bands.sum(axis=2), 1.0)
 
 
 @examples(25)

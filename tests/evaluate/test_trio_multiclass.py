@@ -289,9 +289,9 @@ def test_matrices_that_only_a_mixture_diagonalises_have_no_decode() -> None:
     right = fmpq_mat(3, 3, [5, 1, 2, 1, 6, 1, 2, 1, 7])
     whole = Algebra(matrices, identity, right, True)
     assert whole.commutes()
-    assert decompose(whole, 26) is None
+    assert decompose(whole, 26, 2) is None
     without = Algebra((matrix(5, 1, 0), matrix(3, 2, 0), matrix(2, 7, 0)), identity, right, True)
-    assert decompose(without, 26) is not None
+    assert decompose(without, 26, 2) is not None
 
 
 @given(label_juries(3), st.lists(st.integers(-1, 1), min_size=27, max_size=27))

@@ -50,7 +50,7 @@ that both gave a number, from sums of x, y, x², y² and xy.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Literal, Self
@@ -695,12 +695,12 @@ class AgreementStatistics(Drawable):
         names = [name for name in columns if name not in others]
         headers = tuple(ends.get(name, _HEADS.get(name, name.replace("_", " "))) for name in names)
         short = shorten_names(self.jurors, _LONGEST_NAME)
-        shown: dict[str, Callable[[Any], Any]] = {
-            "first": short.__getitem__,
-            "second": short.__getitem__,
-            "items": "{:,}".format,
+        cells_of = {
+            name: list(map(_shown, columns[name])) for name in names if name not in ("first", "second", "items")
         }
-        rows = zip(*([shown.get(name, _shown)(x) for x in columns[name]] for name in names), strict=True)
+        cells_of |= {name: [short[juror] for juror in columns[name]] for name in ("first", "second")}
+        cells_of["items"] = [f"{count:,}" for count in columns["items"]]
+        rows = zip(*(cells_of[name] for name in names), strict=True)
         ends_shown = f"the {_SHOWN_PAIRS} that agree most and the {_SHOWN_PAIRS} that agree least, of {len(order):,}"
         title = "Pairs" + (f" ({ends_shown})" if more else "")
         pairs = Table(headers, tuple(rows), title=title, right=tuple(range(2, len(names))), width=80)
@@ -753,31 +753,8 @@ def agreement_statistics(sketch: Sketch, *, level: float = 0.95) -> AgreementSta
             by_chance += np.multiply(*pairs.label_counts(label))
         room = pairs.items**2 - by_chance
         np.divide(pairs.agreed * pairs.items - by_chance, room, out=cohen, where=room > 0)
-    return AgreementStatistics(
-        items=sketch.items,
-        jurors=sketch.jurors,
-        labels=sketch.labels,
-        scale=scale,
-        scale_why=sketch.tuples.scale_why,
-        level=level,
-        **exact,
-        coefficients=_coefficients(sketch, exact, kappas, level),
-        first=pairs.first,
-        second=pairs.second,
-        pair_items=pairs.items.astype(np.int64),
-        pair_agreement=pairs.agreed / pairs.items,
-        cohen_kappa=cohen,
-        correlation=correlation,
-        kappas=kappas,
-        left_out=left_out,
-    )
-
-
-def _coefficients(
-    sketch: Sketch, exact: dict[str, Fraction | None], kappas: Sequence[PairKappa], level: float
-) -> tuple[Coefficient, ...]:
-    """All coefficients of the whole jury that suit the scale, in the order in which they are printed."""
-    scale, (row, _, code) = sketch.tuples.scale, sketch.tuples.triples()
+    # all coefficients of the whole jury that suit the scale, in the order in which they are printed
+    row, _, code = sketch.tuples.triples()
     # the numbers of the labels, lowest first, and the place of each label among them; of levels, their places
     values, place = np.arange(len(sketch.labels), dtype=np.float64), np.arange(len(sketch.labels))
     if scale == "interval":
@@ -795,7 +772,24 @@ def _coefficients(
         full = sketch.complete()
         coefficients += one_way(row, values[place[code]], sketch.counts, level)
         coefficients += two_way(place[full.tuples.codes], values, full.counts, level)
-    return tuple(coefficients)
+    return AgreementStatistics(
+        items=sketch.items,
+        jurors=sketch.jurors,
+        labels=sketch.labels,
+        scale=scale,
+        scale_why=sketch.tuples.scale_why,
+        level=level,
+        **exact,
+        coefficients=tuple(coefficients),
+        first=pairs.first,
+        second=pairs.second,
+        pair_items=pairs.items.astype(np.int64),
+        pair_agreement=pairs.agreed / pairs.items,
+        cohen_kappa=cohen,
+        correlation=correlation,
+        kappas=kappas,
+        left_out=left_out,
+    )
 
 
 def _numbers(labels: tuple[Label, ...]) -> Floats:

@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 
 from jurors.errors import SketchError
 from jurors.options import Label
-from jurors.results import Table, json_ready
+from jurors.results import json_ready
 
 Level: TypeAlias = Literal["note", "warning", "alarm"]
 LEVELS: tuple[Level, ...] = ("note", "warning", "alarm")
@@ -257,22 +257,6 @@ _KINDS = (
 
 #: Every kind by each of its reasons.
 KINDS: dict[str, AlarmKind] = {reason: kind for kind in _KINDS for reason in (kind.reasons or (kind.name,))}
-
-
-def table_of_kinds(about: AlarmScope) -> Table:
-    """The kinds of one subject, as the docs print them.
-
-    Returns
-    -------
-    Table
-        One row per kind.
-    """
-    rows = []
-    for kind in (kind for kind in _KINDS if kind.about == about):
-        advice = kind.advice.format(who="the jurors that it names")
-        reasons = ", ".join(f"`{reason}`" for reason in kind.reasons if reason != kind.name)
-        rows.append((f"`{kind.name}`", ", ".join(kind.levels), f"{kind.meaning}.", f"{advice}.", reasons or "–"))
-    return Table(("kind", "level", "what it means", "what to do", "reasons"), tuple(rows), is_prose=True)
 
 
 @dataclass(frozen=True, slots=True)

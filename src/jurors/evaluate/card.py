@@ -93,6 +93,12 @@ def percent_range(ends: tuple[float, float], decimals: int = 1) -> str:
     return "" if low != low or high != high else f"{low * 100:z.{decimals}f} – {high * 100:z.{decimals}f}"
 
 
+def _with_range(value: Any, ends: tuple[float, float], digits: int) -> str:
+    """A share and its interval, "87% (72 – 94)"; without an interval, the share alone."""
+    shown = percent_range(ends, digits)
+    return percent(value, digits) + (f" ({shown})" if shown else "")
+
+
 def _decimals(e: Evaluation) -> int:
     """Decimals that the intervals of scores deserve: none, unless they are very narrow."""
     widths = sorted(high - low for low, high in (e.interval_of("score", j) for j in e.jurors) if low == low)
@@ -307,8 +313,23 @@ def card_blocks(e: Evaluation, options: CardOptions = SHORT) -> list[Block]:
         Lines, tables and notes.
     """
     shown, left = shown_jurors(e, options) if e.has_grades else ([], 0)
-    answers = answer_lines(e)
-    last = [*selection_lines(e, shown, left, options), *_family_questions(e)] + ([] if options.full else next_steps(e))
+    names, answers, last = card_names(e) if e.has_grades else {}, answer_lines(e), []
+    if left and shown:
+        which = ", the best and the worst known" if options.sort == "accuracy" and not options.min_votes else ""
+        last.append(f"Shown: {len(shown)} of {len(e.jurors):,} jurors{which}. See --full, --sort.")
+    ranked, uninformative = set(e.ranking.ranked), set(e.ranking.uninformative)
+    constant = [names[j] for j in shown if j not in ranked and j in uninformative]
+    few = [names[j] for j in shown if j not in ranked and j not in uninformative]
+    reasons = [f"{_list_names(constant)} (answers hardly depend on the item)"] if constant else []
+    reasons += [f"{_list_names(few)} (too few votes)"] if few else []
+    if reasons and ranked:
+        last.append(f"Not ranked: {'; '.join(reasons)}.")
+    if e.family is None and e.is_calibrated and e.method == "latent" and e.ordered is None and not e.islands:
+        distinct = [j for j, k in zip(e.jurors, e.representatives, strict=True) if e.jurors[k] == j]
+        for family, who in suggest_families(distinct).items():  # whose names begin alike
+            option = quote(family + "=" + ",".join(who))
+            last.append(f"If {_list_names(who, ' and ')} share a family, add --family {option}.")
+    last += [] if options.full else next_steps(e)
     folded = sum(len(wrap(line, WIDTH)) for line in (*answers, *last))
     room = _LINES - folded - len(shown) - 6  # the heading, the head of the table, and four blank lines
     alarms = short_alarm_lines(e.alarms, min(max(room, 1), _MOST_ALARM_LINES), shorten_names(e.jurors, LONGEST_NAME))
@@ -316,7 +337,7 @@ def card_blocks(e: Evaluation, options: CardOptions = SHORT) -> list[Block]:
         heading(e),
         Notes(alarm_lines(e.alarms)) if options.full else Notes(alarms, width=WIDTH, hanging="  "),
         Notes(answers, width=WIDTH),
-        *([juror_table(e, shown)] if e.has_grades else []),
+        *([_fitting_table({j: names[j] for j in shown}, *card_cells(e, shown))] if e.has_grades else []),
         Notes(last, width=WIDTH),
         *(_full_blocks(e) if options.full else []),
     ]
@@ -349,17 +370,18 @@ def answer_lines(e: Evaluation) -> list[str]:
     """
     if not e.has_grades:
         is_single = any(alarm.reason == "single_label" for alarm in e.alarms)
-        return [
-            "No grades: every vote is for the same label."
-            if is_single
-            else "No grades: the votes contradict each other."
-        ]
-    digits = _decimals(e)
-    lines = [*_family_lines(e), leader_sentence(e, digits)]
+        return [f"No grades: {'every vote is for the same label' if is_single else 'the votes contradict each other'}."]
+    digits, lines = _decimals(e), []
     if e.rules is not None:
-        lines.insert(
-            0, "Each juror knows one label, so its grade is its precision: the share of its votes that is right."
-        )
+        lines.append("Each juror knows one label, so its grade is its precision: the share of its votes that is right.")
+    if e.family is not None:  # what the user declared, and how often each family gives one answer
+        names = card_names(e)
+        families = [
+            f"{' and '.join(names[j] for j in who)} ({family}, one common answer on {percent(common, 0)} of the items)"
+            for (family, who), common in zip(e.family.families.items(), e.family.common.values(), strict=True)
+        ]
+        lines.append(f"You declared as related: {'; '.join(families)}.")
+    lines.append(leader_sentence(e, digits))
     if e.wrong_labels is not None and not e.exam:
         ends = percent_range(e.interval_of("wrong_labels"), digits)
         about = f" ({ends}%)" if ends else ""
@@ -371,41 +393,13 @@ def answer_lines(e: Evaluation) -> list[str]:
         worth = f"about {e.effective_jurors:.1f} independent ones ({low:.1f} – {high:.1f})"
         lines.append(f"These {len(e.jurors):,} jurors are worth {worth}.")
     if not e.exam and e.rules is None and len(e.labels) <= _MOST_PREVALENCES:
-        shares = []
-        for a in e.labels:
-            ends = percent_range(e.interval_of("prevalence", a), digits)
-            shares.append(f"{_label_text(a)} {percent(e.prevalence.get(a), digits)}" + (f" ({ends})" if ends else ""))
-        lines.append(f"Prevalence: {', '.join(shares)}.")
+        known = {a: _with_range(e.prevalence.get(a), e.interval_of("prevalence", a), digits) for a in e.labels}
+        lines.append(f"Prevalence: {', '.join(f'{_label_text(a)} {share}' for a, share in known.items())}.")
     if e.without_family is not None:
         other, text = e.without_family, leader_sentence(e.without_family, digits)
         wrong = f"; about {percent(other.wrong_labels, digits)} of the labels are wrong" if not e.exam else ""
         lines.append(f"Without the declared family: {text[0].lower()}{text[1:-1]}{wrong}.")
     return lines
-
-
-def _family_lines(e: Evaluation) -> list[str]:
-    """What the user declared, and how often each family gives one answer."""
-    if e.family is None:
-        return []
-    names = card_names(e)
-    families = [
-        f"{' and '.join(names[j] for j in jurors)} ({family}, one common answer on {percent(common, 0)} of the items)"
-        for (family, jurors), common in zip(e.family.families.items(), e.family.common.values(), strict=True)
-    ]
-    return [f"You declared as related: {'; '.join(families)}."]
-
-
-def _family_questions(e: Evaluation) -> list[str]:
-    """Ask about jurors whose names begin alike."""
-    if e.family is not None or not e.is_calibrated or e.method != "latent" or e.ordered is not None or e.islands:
-        return []
-    distinct = [
-        j for j, representative in zip(e.jurors, e.representatives, strict=True) if e.jurors[representative] == j
-    ]
-    return [
-        f"If {_list_names(who, ' and ')} share a family, add --family {quote(family + '=' + ','.join(who))}."
-        for family, who in suggest_families(distinct).items()
-    ]
 
 
 def leader_sentence(e: Evaluation, digits: int = 0) -> str:
@@ -418,8 +412,7 @@ def leader_sentence(e: Evaluation, digits: int = 0) -> str:
     ranking, names = e.ranking, card_names(e)
 
     def graded(juror: str) -> str:
-        ends = percent_range(e.interval_of("score", juror), digits)
-        return f"{names[juror]} {percent(e.score[juror], digits)}" + (f" ({ends})" if ends else "")
+        return f"{names[juror]} {_with_range(e.score[juror], e.interval_of('score', juror), digits)}"
 
     if not ranking.ranked:
         return "No clear best: no juror is known to beat one that always gives the same answer."
@@ -433,29 +426,6 @@ def leader_sentence(e: Evaluation, digits: int = 0) -> str:
     if more > 0:
         return f"No clear best: {', '.join(map(graded, first))} and {more:,} more lead."
     return f"No clear best: {' and '.join(map(graded, first))} lead."
-
-
-def selection_lines(e: Evaluation, shown: Sequence[str], left: int, options: CardOptions) -> list[str]:
-    """Which jurors the table leaves out, and which of its jurors are not ranked and why.
-
-    Returns
-    -------
-    list of str
-    """
-    lines = []
-    if left and shown:
-        which = ", the best and the worst known" if options.sort == "accuracy" and not options.min_votes else ""
-        lines.append(f"Shown: {len(shown)} of {len(e.jurors):,} jurors{which}. See --full, --sort.")
-    ranking, names = e.ranking, card_names(e)
-    apart = [j for j in shown if j not in set(ranking.ranked)]
-    constant = [j for j in apart if j in set(ranking.uninformative)]
-    few = [j for j in apart if j not in set(constant)]
-    reasons = [
-        f"{_list_names([names[j] for j in who])} ({why})"
-        for who, why in ((constant, "answers hardly depend on the item"), (few, "too few votes"))
-        if who
-    ]
-    return [*lines, f"Not ranked: {'; '.join(reasons)}."] if reasons and ranking.ranked else lines
 
 
 def _list_names(names: Sequence[str], between: str = ", ") -> str:
@@ -516,19 +486,6 @@ def shown_jurors(e: Evaluation, options: CardOptions) -> tuple[list[str], int]:
     return shown, len(e.jurors) - len(shown)
 
 
-def juror_table(e: Evaluation, jurors: Sequence[str]) -> Table:
-    """One row per juror: accuracy with its interval, accuracy by label as far as 80 columns allow, votes.
-
-    Of labels pass and fail, false passes and false fails; of ordered levels, mean error and bias lead.
-
-    Returns
-    -------
-    Table
-    """
-    names = card_names(e)
-    return _fitting_table({j: names[j] for j in jurors}, *card_cells(e, jurors))
-
-
 _Column: TypeAlias = tuple[str, list[str]]  # its name and cells
 
 
@@ -540,12 +497,24 @@ def card_cells(e: Evaluation | KeyedEvaluation, jurors: Sequence[str]) -> tuple[
     (list, list)
     """
     own: Any = e
-    if not hasattr(e, "calibrated"):  # by a key
-        graded, ends = own.solution.to_float(), {j: own.interval["score"][j] or (float("nan"),) * 2 for j in jurors}
-        columns = [*_level_columns(e, jurors), *_score_columns(graded.score, ends, 0.95, e.votes, jurors, 1)]
-        return columns, _label_columns(e.labels, graded.accuracy, jurors, 1)
-    digits, ends = _decimals(own), {j: own.interval_of("score", j) for j in jurors}
-    columns = [*_level_columns(e, jurors), *_score_columns(own.score, ends, own.level, e.votes, jurors, digits)]
+    nothing = (float("nan"),) * 2
+    if is_keyed := not hasattr(e, "calibrated"):
+        graded, level, digits = own.solution.to_float(), 0.95, 1
+        ends = {j: own.interval["score"][j] or nothing for j in jurors}
+    else:
+        graded, level, digits = own, own.level, _decimals(own)
+        ends = {j: own.interval_of("score", j) for j in jurors}
+    columns: list[_Column] = []
+    if e.ordered is not None:
+        columns.append(("mean error", [_decimal(e.ordered.mean_error[j]) for j in jurors]))
+        columns.append(("bias", [describe_bias(e.ordered.bias[j]) for j in jurors]))
+    columns += [
+        ("accuracy", [percent(graded.score.get(j), digits) for j in jurors]),
+        (f"{level * 100:g}%", [percent_range(ends[j], digits) or "–" for j in jurors]),
+        ("votes", [f"{e.votes[j]:,}" if j in e.votes else "–" for j in jurors]),
+    ]
+    if is_keyed:
+        return columns, _label_columns(e.labels, graded.accuracy, jurors, digits)
     if (other := own.without_family) is not None:
         ends = {j: other.interval_of("score", j) for j in jurors}
         cells = [f"{percent(other.score.get(j), digits)} ({percent_range(ends[j], digits)})" for j in jurors]
@@ -556,29 +525,6 @@ def card_cells(e: Evaluation | KeyedEvaluation, jurors: Sequence[str]) -> tuple[
         columns[-1:] = [("coverage", [percent(row[4]) for row in rows]), columns[-1]]
         return columns, [("label", ["–" if row[0] is None else _label_text(row[0]) for row in rows])]
     return columns, [] if own.exam else _label_columns(e.labels, own.accuracy, jurors, digits)
-
-
-def _score_columns(
-    score: Mapping[str, Any],
-    ends: Mapping[str, tuple[float, float]],
-    level: float,
-    votes: Mapping[str, int],
-    jurors: Sequence[str],
-    digits: int,
-) -> list[_Column]:
-    return [
-        ("accuracy", [percent(score.get(j), digits) for j in jurors]),
-        (f"{level * 100:g}%", [percent_range(ends[j], digits) or "–" for j in jurors]),
-        ("votes", [f"{votes[j]:,}" if j in votes else "–" for j in jurors]),
-    ]
-
-
-def _level_columns(e: Evaluation | KeyedEvaluation, jurors: Sequence[str]) -> list[_Column]:
-    """Of ordered levels: mean error and bias."""
-    if e.ordered is None:
-        return []
-    rows = [e.ordered.row(j) for j in jurors]
-    return [("mean error", [_decimal(row[0]) for row in rows]), ("bias", [describe_bias(row[1]) for row in rows])]
 
 
 def _label_columns(
@@ -639,18 +585,14 @@ def short_alarm_lines(alarms: tuple[Alarm, ...], room: int, names: Mapping[str, 
         for juror in sorted(alarm.jurors, key=lambda j: -len(str(j))):
             if names.get(juror, juror) != juror:
                 text = text.replace(str(juror), names[juror])
-        folded = wrap(f"{_MARKS[alarm.level]} {_capitalised(text, alarm)}", WIDTH, subsequent_indent="  ")
+        if not any(text.startswith(str(juror)) for juror in alarm.jurors):
+            text = f"{text[:1].upper()}{text[1:]}"
+        folded = wrap(f"{_MARKS[alarm.level]} {text}", WIDTH, subsequent_indent="  ")
         if len(folded) > left:
             folded = [*folded[: left - 1], f"{folded[left - 1][: WIDTH - 2].rstrip()} …"]
         texts.append(" ".join(line.strip() for line in folded))
         room -= len(folded)
     return texts
-
-
-def _capitalised(text: str, alarm: Alarm) -> str:
-    """A sentence with a capital letter, unless it starts with a juror's name."""
-    starts_with_name = any(text.startswith(str(juror)) for juror in alarm.jurors)
-    return text if starts_with_name else f"{text[:1].upper()}{text[1:]}"
 
 
 def alarm_lines(alarms: tuple[Alarm, ...]) -> list[str]:
@@ -669,43 +611,34 @@ def alarm_lines(alarms: tuple[Alarm, ...]) -> list[str]:
 def _full_blocks(e: Evaluation) -> list[Block]:
     """Intervals of every number, dependence, abstentions, repeats, the independent-errors model, and notes."""
     blocks: list[Block] = []
+    level = f"{e.level * 100:g}%"
     if e.has_grades and not e.exam and e.rules is None:
-        blocks += [prevalence_table(e), accuracy_table(e)]
+        blocks += [_beside_majority(e, e, "prevalence", ("label", "prevalence")), accuracy_table(e)]
     if e.dependence:
         rows = tuple(
-            (
-                *(*pair.jurors, f"{pair.kappa:+z.2f}", f"{pair.correlation:+z.2f}"),
-                " – ".join(f"{end:+z.2f}" for end in pair.interval),
-            )
+            (*pair.jurors, f"{pair.kappa:+z.2f}", f"{pair.correlation:+z.2f}",
+             " – ".join(f"{end:+z.2f}" for end in pair.interval))
             for pair in e.dependence[:_MOST_PAIRS]
-        )
+        )  # fmt: skip
         title = "most dependent pairs: kappa, and the error correlation of real pairs with that kappa"
-        heads = ("first", "second", "kappa", "correlation", f"{e.level * 100:g}%")
-        blocks.append(Table(heads, rows, title=title, right=(2, 3, 4)))
+        blocks.append(Table(("first", "second", "kappa", "correlation", level), rows, title=title, right=(2, 3, 4)))
     blocks += [*abstention_tables(e), *repeat_tables(e.repeats)]
     if e.is_calibrated and e.independent.solution is not None:
-        blocks.append(independent_table(e))
+        title = f"independent-errors model (method {e.method})"
+        blocks.append(_beside_majority(e, e.independent, "score", ("juror", "accuracy"), title))
     return [*blocks, Notes(footnotes(e))]
 
 
-def prevalence_table(e: Evaluation) -> Table:
-    """How common each label is, with its interval, beside majority vote.
-
-    Returns
-    -------
-    Table
-    """
-    majority = e.majority.to_float().prevalence if e.majority else {}
-    rows = tuple(
-        (
-            str(_level(a)),
-            percent(e.prevalence.get(a)),
-            percent_range(e.interval_of("prevalence", a)),
-            percent(majority.get(a)),
-        )
-        for a in e.labels
-    )
-    return Table(("label", "prevalence", f"{e.level * 100:g}%", "majority vote"), rows, right=(1, 2, 3))
+def _beside_majority(
+    e: Evaluation, grades: Evaluation | IndependentGrades, statistic: str, heads: tuple[str, str], title: str = ""
+) -> Table:
+    """Prevalences or scores with their intervals, beside those by majority vote."""
+    majority = getattr(e.majority.to_float(), statistic) if e.majority else {}
+    values, rows = getattr(grades, statistic), []
+    for x in e.labels if statistic == "prevalence" else e.jurors:
+        cells = percent(values.get(x)), percent_range(grades.interval_of(statistic, x)), percent(majority.get(x))
+        rows.append((str(_level(x)), *cells))
+    return Table((*heads, f"{e.level * 100:g}%", "majority vote"), tuple(rows), title=title, right=(1, 2, 3))
 
 
 def accuracy_table(e: Evaluation) -> Table:
@@ -715,44 +648,20 @@ def accuracy_table(e: Evaluation) -> Table:
     -------
     Table
     """
+    rows: list[tuple[str, ...]] = []
     if len(e.labels) > _MOST_LABELS:
-        rows: list[tuple[str, ...]] = []
         for j in e.jurors:
             known = [(x, str(a)) for a, x in e.accuracy.get(j, {}).items() if x is not None and x == x]
             cells = [f"{a} {percent(x)}" for x, a in (max(known), min(known))] if known else ["–", "–"]
             rows.append((str(j), *cells))
         return Table(("juror", "best on", "worst on"), tuple(rows), right=(1, 2))
     heads = ["juror", *(head for a in e.labels for head in (f"on {_level(a)}", f"{e.level * 100:g}%"))]
-    full = [
-        (
-            str(j),
-            *(
-                cell
-                for a in e.labels
-                for cell in (percent(e.accuracy[j].get(a)), percent_range(e.interval_of("accuracy", j, a)))
-            ),
-        )
-        for j in e.jurors
-        if j in e.accuracy
-    ]
-    return Table(tuple(heads), tuple(full), right=tuple(range(1, len(heads))))
-
-
-def independent_table(e: Evaluation) -> Table:
-    """What the independent-errors model says: scores with intervals, beside majority vote.
-
-    Returns
-    -------
-    Table
-    """
-    model: IndependentGrades = e.independent
-    majority = e.majority.to_float().score if e.majority else {}
-    rows = tuple(
-        (str(j), percent(model.score.get(j)), percent_range(model.interval_of("score", j)), percent(majority.get(j)))
-        for j in e.jurors
-    )
-    heads = ("juror", "accuracy", f"{e.level * 100:g}%", "majority vote")
-    return Table(heads, rows, title=f"independent-errors model (method {e.method})", right=(1, 2, 3))
+    for j in (j for j in e.jurors if j in e.accuracy):
+        cells = [str(j)]
+        for a in e.labels:
+            cells += percent(e.accuracy[j].get(a)), percent_range(e.interval_of("accuracy", j, a))
+        rows.append(tuple(cells))
+    return Table(tuple(heads), tuple(rows), right=tuple(range(1, len(heads))))
 
 
 def level_tables(e: Evaluation | KeyedEvaluation) -> list[Table]:
@@ -928,17 +837,11 @@ def keyed_columns(keyed: KeyedEvaluation) -> Columns:
     solution, labels, ids = keyed.solution.to_float(), keyed.labels, _juror_ids(keyed)
     names = ["juror", "score", "low", "high", "votes", *(f"accuracy_{_level(a)}" for a in labels)]
     names += ["mean_error", "bias", "weighted_kappa"] * (keyed.ordered is not None)
-    rows = [
-        (
-            ids[j],
-            solution.score[j],
-            *(keyed.interval["score"][j] or (None, None)),
-            keyed.votes[j],
-            *(solution.accuracy[j][a] for a in labels),
-            *(() if keyed.ordered is None else keyed.ordered.row(j)),
-        )
-        for j in keyed.jurors
-    ]
+    rows = []
+    for j in keyed.jurors:
+        row = [ids[j], solution.score[j], *(keyed.interval["score"][j] or (None, None)), keyed.votes[j]]
+        row += [solution.accuracy[j][a] for a in labels]
+        rows.append(row if keyed.ordered is None else [*row, *keyed.ordered.row(j)])
     return columns_of(names, rows)
 
 

@@ -38,7 +38,6 @@ from jurors.results import Columns, Drawable, Table, columns_of
 from jurors.sketch.connectivity import connected_groups
 from jurors.sketch.moments import MOST_FOR_PAIRS, PairMoments, pair_moments, pair_sums
 from jurors.sketch.pairs import Pairs, parts_of
-from jurors.sketch.sketch import Sketch
 
 # Every threshold that the alarm `correlated_errors` depends on.
 FEWEST_JURORS = 4  #: three leave no degree of freedom: any three pairs fit one factor
@@ -86,8 +85,6 @@ _ROUNDING = 1e-9
 class AgreementTest:
     """Observed against expected agreement of every pair that shares items."""
 
-    first: Integers
-    second: Integers
     excess: Floats  #: share of agreement beyond the model's
     z: Floats
     p_value: float
@@ -124,7 +121,7 @@ def agreement_test(pairs: Pairs, prior: Floats, table: Floats) -> AgreementTest 
         expected /= np.einsum("k,kp,kp->p", prior, voted[:, pairs.first], voted[:, pairs.second])
     excess = pairs.agreed / pairs.items - expected
     z = excess / np.sqrt(np.maximum(expected * (1 - expected), 1e-9) / pairs.items)
-    return AgreementTest(pairs.first, pairs.second, excess, z, chi_square_tail(len(z) - width, float((z**2).sum())))
+    return AgreementTest(excess, z, chi_square_tail(len(z) - width, float((z**2).sum())))
 
 
 # -- one factor -----------------------------------------------------------------------------------------------------
@@ -173,7 +170,14 @@ def fit_factor(pairs: Pairs, left_out: Flags | None = None) -> FactorFit:
         weights = shared / (1 + (left / cut) ** 2 / moments.variances(common))
     beta = _descend(r, weights, beta)
     loading = beta * np.sqrt(spread)
-    tau = _third_moment(sketch, share, loading, 1 / (spread * (1 - beta**2)))
+    # tau from Σ e_3(y) over tuples, y_i = (x_i - m_i) b_i g_i: the best weights for the trios, all at once
+    above, below, precision = 0.0, 0.0, 1 / (spread * (1 - beta**2))
+    for part, _ in parts_of(sketch):
+        row, col, code = part.tuples.triples()
+        y = ((code == 1) - share[col]) * (loading * precision)[col]
+        below += float(part.counts @ _elementary(row, (loading**2 * precision)[col], part.tuples.rows))
+        above += float(part.counts @ _elementary(row, y, part.tuples.rows))
+    tau = above / below if abs(below) > 1e-12 else 0.0
     prevalence = (1 + tau / np.sqrt(4 + tau**2)) / 2
     if loading.sum() < 0:
         loading, prevalence = -loading, 1 - prevalence
@@ -234,18 +238,6 @@ def _half_way(weighted: Any, weights: Any, beta: Floats) -> tuple[float, Floats]
     above, below = weighted @ beta, weights @ squares
     best = np.divide(above, below, out=beta.copy(), where=below > 0)
     return float(squares @ below - 2 * (beta @ above)), (beta + np.clip(best, -_NEARLY_ONE, _NEARLY_ONE)) / 2
-
-
-def _third_moment(sketch: Sketch, share: Floats, loading: Floats, precision: Floats) -> float:
-    """tau from Σ e_3(y) over tuples, y_i = (x_i - m_i) b_i g_i: the best weights for the trios, all at once."""
-    above = below = 0.0
-    for part, _ in parts_of(sketch):
-        row, col, code = part.tuples.triples()
-        y = ((code == 1) - share[col]) * (loading * precision)[col]
-        expected = (loading**2 * precision)[col]
-        below += float(part.counts @ _elementary(row, expected, part.tuples.rows))
-        above += float(part.counts @ _elementary(row, y, part.tuples.rows))
-    return above / below if abs(below) > 1e-12 else 0.0
 
 
 def _elementary(row: Integers, values: Floats, rows: int) -> Floats:
@@ -388,7 +380,6 @@ class ResidualTest:
 
     factor: FactorFit
     counted: Flags  #: (N, N) upper triangle: the pairs that count
-    statistic: float
     degrees: float
     p_value: float
 
@@ -473,15 +464,10 @@ def residual_test(pairs: Pairs, groups: Sequence[tuple[int, ...]] = ()) -> Resid
     degrees = float(counted.sum() - taken.sum())
     if degrees < 1:
         return None
-    p_value = _p_value(factor, counted, degrees, kurtosis)
-    return ResidualTest(factor, counted, _statistic(factor, counted), degrees, p_value)
+    return ResidualTest(factor, counted, degrees, _p_value(factor, counted, degrees, kurtosis))
 
 
 def _p_value(factor: FactorFit, counted: Flags, degrees: float, kurtosis: Floats) -> float:
     """z² of one pair has variance 2 + excess kurtosis: chi² with this mean and variance (Satterthwaite 1946)."""
     stretch = 1 + max(float(kurtosis[counted].mean()), 0.0) / 2
-    return chi_square_tail(degrees / stretch, _statistic(factor, counted) / stretch)
-
-
-def _statistic(factor: FactorFit, counted: Flags) -> float:
-    return float((factor.z[counted] ** 2).sum())
+    return chi_square_tail(degrees / stretch, float((factor.z[counted] ** 2).sum()) / stretch)

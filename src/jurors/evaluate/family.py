@@ -29,6 +29,7 @@ import numpy as np
 
 from jurors._numeric import Flags, Floats, Integers
 from jurors.errors import OptionError, match_name
+from jurors.evaluate.latent.em import STRENGTH, posteriors
 from jurors.evaluate.solution import Partition
 from jurors.options import Target
 from jurors.sketch.connectivity import connected_groups
@@ -41,7 +42,6 @@ _PLAIN_WORDS = re.compile(  # they begin names without saying who made the juror
     "agent|annotator|assessor|checker|classifier|coder|expert|grader|human|judge|juror|labell?er|lf|llm|model|panelist|"
     "participant|person|rater|reader|reviewer|rule|scorer|source|student|subject|system|turker|user|worker"
 )
-_STRENGTH = 2.0  # pseudo-votes per juror on the right label, and as many spread over all: as in the panel model
 _TOGETHER, _APART = 1.0, 3.0  # pseudo-items on which a family gives one answer, and on which it does not
 _LIMIT, _TOLERANCE = 500, 1e-4
 _REPLICATES, _FEWEST_REPLICATES, _STEPS = 40, 10, 60  # samples of items for standard errors, and EM steps of each
@@ -328,7 +328,9 @@ class _Problem:
         score = self.outside.scores(np.log(at.table).reshape(stack, self.labels, -1)) + np.log(at.prior)[:, :, None]
         parts = []
         for k, family in enumerate(self.families):
-            own = [_chances(at.table[:, :, j], column) for j, column in zip(family.group, family.codes.T, strict=True)]
+            # the probability of each member's votes (stack, R, T); 1 where it has none
+            tables = np.concatenate([at.table, np.ones((*at.table.shape[:3], 1))], axis=3)
+            own = [tables[:, :, j][:, :, column] for j, column in zip(family.group, family.codes.T, strict=True)]
             total = np.sum([chance * v for chance, v in zip(own, family.voted.T, strict=True)], axis=0)
             members = np.maximum(family.voted.sum(axis=1), 1)
             common = at.common[:, k, :, None]
@@ -336,11 +338,12 @@ class _Problem:
             joint = together + np.where(family.several, 1 - common, 1.0) * np.prod(own, axis=0)
             score = score + np.log(joint)
             parts.append((own, np.where(family.is_one, total, 1.0), together / joint))
-        top = score.max(axis=1, keepdims=True)
-        likelihood = np.exp(score - top)
-        sums = likelihood.sum(axis=1, keepdims=True)
-        posterior = likelihood / sums
-        height = ((top + np.log(sums)) * self.weights).sum(axis=(1, 2)) + self._log_prior(at)
+        posterior, log_likelihood = posteriors(score)
+        pseudo = STRENGTH / self.labels + STRENGTH * np.eye(self.labels)[:, None, :]
+        of_tables = (pseudo * np.log(at.table)).sum(axis=(1, 2, 3))
+        of_families = (_TOGETHER * np.log(at.common) + _APART * np.log1p(-at.common)).sum(axis=(1, 2))
+        log_prior = of_tables + of_families + np.log(at.prior).sum(axis=1)
+        height = (log_likelihood[:, None] * self.weights).sum(axis=(1, 2)) + log_prior
         mass, by_member, common_shares = posterior * self.weights, [], []
         for family, (own, total, copied) in zip(self.families, parts, strict=True):
             by_member.append([mass * (1 - copied + copied * chance / total) for chance in own])
@@ -348,12 +351,6 @@ class _Problem:
             shares = (pairs * copied).sum(axis=2) + _TOGETHER, pairs.sum(axis=2) + _TOGETHER + _APART
             common_shares.append(shares[0] / shares[1])
         return self._maximise(mass, by_member, common_shares), posterior, height
-
-    def _log_prior(self, at: _Parameters) -> Floats:
-        pseudo = _STRENGTH / self.labels + _STRENGTH * np.eye(self.labels)[:, None, :]
-        of_tables = (pseudo * np.log(at.table)).sum(axis=(1, 2, 3))
-        of_families = (_TOGETHER * np.log(at.common) + _APART * np.log1p(-at.common)).sum(axis=(1, 2))
-        return np.asarray(of_tables + of_families + np.log(at.prior).sum(axis=1))
 
     def _maximise(self, mass: Floats, by_member: list[list[Floats]], common: list[Floats]) -> _Parameters:
         """M-step from the mass of each label on each tuple, and of each member's own answers."""
@@ -363,15 +360,9 @@ class _Problem:
         for family, masses in zip(self.families, by_member, strict=True):
             for j, column, own in zip(family.group, family.codes.T, masses, strict=True):
                 counts[:, :, j] = own @ (column[:, None] == np.arange(size)).astype(np.float64)
-        counts += _STRENGTH / size + _STRENGTH * np.eye(size)[:, None, :]
+        counts += STRENGTH / size + STRENGTH * np.eye(size)[:, None, :]
         table = counts / counts.sum(axis=3, keepdims=True)
         return _Parameters(share / share.sum(axis=1, keepdims=True), table, np.stack(common, axis=1))
-
-
-def _chances(table: Floats, column: Integers) -> Floats:
-    """The probability of a juror's votes (stack, R, T); 1 where it has none."""
-    ones = np.ones((*table.shape[:2], 1))
-    return np.concatenate([table, ones], axis=2)[:, :, column]
 
 
 def _vote_starts(sketch: Sketch, groups: Sequence[tuple[int, ...]]) -> list[Floats]:

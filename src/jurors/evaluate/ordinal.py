@@ -42,7 +42,7 @@ import numpy as np
 
 from jurors._numeric import Flags, Floats, Integers
 from jurors.evaluate.consistency import ORDINAL_MODELS
-from jurors.evaluate.latent.em import Parameters, class_table, e_step, em_problem, iterate_em, run_em
+from jurors.evaluate.latent.em import Parameters, class_table, e_step, em_problem, iterate_em, posteriors, run_em
 from jurors.evaluate.latent.models import LatentFit, fit_latent
 from jurors.evaluate.latent.selection import FOLDS, LARGE, HeldOut, ModelChoice, hold_out, sample_rows
 from jurors.progress import report_progress
@@ -211,15 +211,9 @@ def _slope_and_curve(at: Responses, places: Floats, votes: Floats) -> tuple[Floa
 # -- the level of each place ----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Bands:
-    """Where levels end, and the level of each place of the grid."""
-
-    edges: Floats  #: (stack, levels - 1)
-    share: Floats  #: (stack, C, levels) how much of a place's cell lies in each level; rows add up to one
-
-
-def level_bands(responses: Responses, places: Floats, votes: Floats, emphasis: Floats | float = 1.0) -> Bands:
+def level_bands(
+    responses: Responses, places: Floats, votes: Floats, emphasis: Floats | float = 1.0
+) -> tuple[Floats, Floats]:
     """The bands of each panel of a stack; `votes` are (stack, jurors, C, levels).
 
     `emphasis` (stack, jurors) multiplies the jurors' weights: to see how far the bands depend on which jurors there
@@ -227,7 +221,10 @@ def level_bands(responses: Responses, places: Floats, votes: Floats, emphasis: F
 
     Returns
     -------
-    Bands
+    edges : (stack, levels - 1) array
+        Where levels end.
+    bands : (stack, C, levels) array
+        How much of a place's cell lies in each level; rows add up to one.
     """
     slopes = np.maximum(responses.slopes, _LEAST)
     weight = emphasis * slopes**4 * np.sqrt(votes.sum(axis=(2, 3)) + _LEAST)
@@ -238,7 +235,7 @@ def level_bands(responses: Responses, places: Floats, votes: Floats, emphasis: F
     ends = np.concatenate([np.full((len(edges), 1), -_FAR), edges, np.full((len(edges), 1), _FAR)], axis=1)
     start = np.maximum(low[:, None], ends[:, None, :-1])
     overlap = np.maximum(np.minimum(high[:, None], ends[:, None, 1:]) - start, 0.0)
-    return Bands(edges, overlap / overlap.sum(axis=2, keepdims=True))
+    return edges, overlap / overlap.sum(axis=2, keepdims=True)
 
 
 # -- the line -------------------------------------------------------------------------------------------------------
@@ -253,14 +250,14 @@ class TraitFit:
     table: Floats  #: (stack, C, jurors, levels) the probability of each vote
     posterior: Floats  #: (stack, C, T) of each item's place
     responses: Responses = field(repr=False)
-    bands: Bands = field(repr=False)  #: which level each place is
+    bands: Floats = field(repr=False)  #: (stack, C, levels) how much of each place is of each level
     flexible: bool
     steps: int
     converged: bool
 
     def level_posterior(self) -> Floats:
         """(stack, levels, T): the probability that an item is of each level."""
-        return np.asarray(np.matmul(self.bands.share.transpose(0, 2, 1), self.posterior))
+        return np.asarray(np.matmul(self.bands.transpose(0, 2, 1), self.posterior))
 
 
 def fit_trait(
@@ -300,7 +297,7 @@ def fit_trait(
     def step(state: tuple[Any, ...]) -> tuple[tuple[Any, ...], Floats]:
         posterior, votes, responses = state[:3]
         shares = _place_shares(data, posterior)
-        bands = level_bands(responses, places, votes, emphasis)
+        _, bands = level_bands(responses, places, votes, emphasis)
         table = responses.chances(places).transpose(0, 2, 1, 3)
         posterior, reached = _expect(data, shares, table, _log_key(key, bands))
         votes = _by_place(data, posterior)
@@ -368,17 +365,15 @@ def _expect(data: Incidence, shares: Floats, table: Floats, known: Floats | None
     score = data.scores(cells).astype(np.float64) + np.log(shares)[:, :, None]
     if known is not None:
         score += known
-    top = score.max(axis=1, keepdims=True)
-    np.exp(score - top, out=score)
-    total = score.sum(axis=1, keepdims=True)
-    return score / total, (data.weights * (top + np.log(total))[:, 0]).sum(axis=1)
+    posterior, log_likelihood = posteriors(score)
+    return posterior, (data.weights * log_likelihood).sum(axis=1)
 
 
-def _log_key(key: Floats | None, bands: Bands) -> Floats | None:
+def _log_key(key: Floats | None, bands: Floats) -> Floats | None:
     """The log-probability of the known levels at each place (stack, C, T); 0 where nothing is known."""
     if key is None:
         return None
-    chance = np.matmul(bands.share, np.nan_to_num(key).T)
+    chance = np.matmul(bands, np.nan_to_num(key).T)
     return np.where(np.isnan(key).any(axis=1), 0.0, np.log(np.maximum(chance, _TRAIT_LEAST)))
 
 
@@ -415,7 +410,14 @@ class OrdinalChoice:
         """
         if self.trait is None:
             raise ValueError("no ordered model was selected")
-        again = fit_trait(data, self.key, stacked(self.trait, data.stack), FEW_STEPS, emphasis)
+
+        def repeated(result: Any, *names: str) -> dict[str, Any]:
+            return {name: np.repeat(getattr(result, name), data.stack, axis=0) for name in names}
+
+        trait, own = self.trait, self.trait.responses
+        responses = replace(own, **repeated(own, "thresholds", "slopes", "mean", "variance"))
+        start = replace(trait, **repeated(trait, "shares", "table", "posterior", "bands"), responses=responses)
+        again = fit_trait(data, self.key, start, FEW_STEPS, emphasis)
         return (fit_flexible(data, again, self.key, FEW_STEPS) if self.trait.flexible else again).level_posterior()
 
 
@@ -472,7 +474,7 @@ def choose_ordered(data: Incidence, unordered: LatentFit, key: Floats | None = N
     flexible = fit_flexible(visible, graded, known)
     # the unordered model, fitted to the visible votes from where it ended with all of them
     start = unordered.parameters
-    problem = em_problem(visible, "strata" if start.has_strata else unordered.model, 2.0, known)
+    problem = em_problem(visible, "strata" if start.has_strata else unordered.model, known)
     problem = replace(problem, tied=start.is_tied)
     at = Parameters(np.repeat(start.flat, visible.stack, axis=0), start.jurors, start.labels)
     at, _, _ = run_em(problem, at, 1e-4 * at.flat.shape[1], _UNORDERED_STEPS)
@@ -503,23 +505,6 @@ def choose_ordered(data: Incidence, unordered: LatentFit, key: Floats | None = N
         trait=fitted,
         key=key,
     )
-
-
-def stacked(fit: TraitFit, count: int) -> TraitFit:
-    """The same fit so many times.
-
-    Returns
-    -------
-    TraitFit
-        A stack of `count` panels.
-    """
-
-    def repeat(result: Any, *names: str) -> dict[str, Any]:
-        return {name: np.repeat(getattr(result, name), count, axis=0) for name in names}
-
-    responses = replace(fit.responses, **repeat(fit.responses, "thresholds", "slopes", "mean", "variance"))
-    bands = replace(fit.bands, **repeat(fit.bands, "edges", "share"))
-    return replace(fit, **repeat(fit, "shares", "table", "posterior"), responses=responses, bands=bands)
 
 
 def _mean_gaps(gap: Floats, items: Floats, votes: float) -> tuple[Floats, Floats]:

@@ -89,6 +89,7 @@ def grade_rules(sketch: Sketch, level: float, *, population: bool = False, gold:
     -------
     RuleGrades
     """
+    from scipy.special import betaln, gammaln
     from scipy.stats import beta
 
     row, juror, code = sketch.tuples.triples()
@@ -110,7 +111,12 @@ def grade_rules(sketch: Sketch, level: float, *, population: bool = False, gold:
     low, high = (np.asarray(beta.ppf(tail, a, b)) for tail in tails)
     if not population:
         for k in np.flatnonzero((votes >= FEWEST_VOTES) & (votes <= _MANY)).tolist():
-            ends = _shares_right(int(votes[k] - checked[k]), float(a[k]), float(b[k]), tails)
+            # how many of the votes without gold are right, at two quantiles of a beta-binomial distribution
+            open_votes, success, failure = int(votes[k] - checked[k]), float(a[k]), float(b[k])
+            hits = np.arange(open_votes + 1)
+            choices = gammaln(open_votes + 1) - gammaln(hits + 1) - gammaln(open_votes - hits + 1)
+            chances = choices + betaln(hits + success, open_votes - hits + failure) - betaln(success, failure)
+            ends = np.searchsorted(np.cumsum(np.exp(chances)), tails).clip(max=open_votes).astype(np.float64)
             low[k], high[k] = (right[k] + ends) / votes[k]
     precision, low, high = (np.where(votes >= FEWEST_VOTES, x, np.nan) for x in (precision, low, high))
     used = np.zeros((size, len(sketch.labels)), dtype=bool)
@@ -140,16 +146,6 @@ def rule_posterior(grades: RuleGrades, sketch: Sketch) -> Floats:
     ndarray, (T, R)
     """
     return _spread(*_best_labels(sketch, grades.rate, grades.votes), len(sketch.labels))
-
-
-def _shares_right(votes: int, a: float, b: float, tails: tuple[float, float]) -> Floats:
-    """How many of so many votes are right, at two quantiles of a beta-binomial distribution."""
-    from scipy.special import betaln, gammaln
-
-    right = np.arange(votes + 1)
-    choices = gammaln(votes + 1) - gammaln(right + 1) - gammaln(votes - right + 1)
-    mass = np.cumsum(np.exp(choices + betaln(right + a, votes - right + b) - betaln(a, b)))
-    return np.searchsorted(mass, tails).clip(max=votes).astype(np.float64)
 
 
 def _best_labels(sketch: Sketch, rate: Floats, votes: Any) -> tuple[Integers, Floats]:

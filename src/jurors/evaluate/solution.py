@@ -21,7 +21,7 @@ trusts, which label is the more common one, or a few items whose true label is k
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
@@ -258,12 +258,7 @@ class Fit:
     alarms: tuple[Alarm, ...] = ()
 
 
-def float_solution(
-    sketch: Sketch,
-    prevalence: Floats,
-    confusion: Floats,
-    score: Sequence[float] | Floats | None = None,
-) -> Solution:
+def float_solution(sketch: Sketch, prevalence: Floats, confusion: Floats, score: Floats | None = None) -> Solution:
     """A `Solution` from arrays: prevalence (R,), confusion (N, R, R) and perhaps score (N,).
 
     Returns
@@ -278,7 +273,7 @@ def float_solution(
     return solution
 
 
-def _tuples(values: Sequence[float] | Floats) -> tuple[Any, ...]:
+def _tuples(values: Floats) -> tuple[Any, ...]:
     """An array as tuples of tuples; NaN becomes None: the statistic does not exist."""
     known = np.asarray(values, dtype=float)
     nested: list[Any] = known.ravel().tolist()
@@ -287,28 +282,6 @@ def _tuples(values: Sequence[float] | Floats) -> tuple[Any, ...]:
     for size in reversed(known.shape[1:]):
         nested = list(zip(*[iter(nested)] * size, strict=True))
     return tuple(nested)
-
-
-@dataclass(frozen=True)
-class LazyNamed(Mapping[str, Any]):
-    """A mapping from names to functions that reads as one from names to values, computed at every reading.
-
-    Naming every number of a large jury takes time, and few callers look at the details.
-    """
-
-    parts: Mapping[str, Callable[[], Any]]
-
-    def __getitem__(self, name: str) -> Any:
-        return self.parts[name]()
-
-    def __contains__(self, name: object) -> bool:
-        return name in self.parts  # without computing it
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.parts)
-
-    def __len__(self) -> int:
-        return len(self.parts)
 
 
 def convergence_alarm(name: str, iterations: int) -> Alarm:

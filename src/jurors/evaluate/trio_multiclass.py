@@ -34,7 +34,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, product
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpq_poly, fmpz_mat
@@ -182,10 +182,8 @@ class Component:
     """What the counts say about one hidden label, or about several that the slicing juror cannot tell apart."""
 
     multiplicity: int
-    prevalence: Surd | Algebraic  #: of all its labels
-    first: ExactVector  #: u, what the first of the other two jurors says
-    second: ExactVector  #: v, what the second of them says
-    sliced: ExactVector  #: w, what the slicing juror says
+    prevalence: _Numeric  #: of each of its labels
+    rows: tuple[ExactVector, ...]  #: by juror, what it says on its items: u and v, and w of the slicing juror
 
 
 @dataclass(frozen=True)
@@ -197,7 +195,7 @@ class Decomposition:
     is_real: bool
 
 
-def decompose(algebra: Algebra, items: int) -> Decomposition | None:
+def decompose(algebra: Algebra, items: int, slicer: int) -> Decomposition | None:
     """The components of a commuting algebra, from the projectors of one separating matrix.
 
     Returns
@@ -205,7 +203,26 @@ def decompose(algebra: Algebra, items: int) -> Decomposition | None:
     Decomposition or None
         None where there are no components (not diagonalisable, or a share at infinity).
     """
-    mixed, factors = _separating_mix(algebra)
+    # A = Σ x_c A_c with as many different eigenvalues as any x gives, and its eigenvalues by irreducible factor. Where
+    # they are fewer than r, that is proved: A separates all that any A_c does just when each A_c is a polynomial of A.
+    # A_c that are not diagonalisable have no components, whatever x is.
+    most, mixed, factors = 0, fmpq_mat(0, 0), list[tuple[RootSet, int]]()
+    labels = len(algebra.matrices)
+    # weights x, enough of them that one separates any r different rows: two rows agree on at most R-1 powers t^c
+    mixes = [_SPREAD[:labels]] if labels <= len(_SPREAD) else []
+    exponents = range(2, 3 + math.comb(algebra.dimension, 2) * (labels - 1))
+    for x in chain(mixes, (tuple(t**c for c in range(labels)) for t in exponents)):
+        candidate = sum((k * a for k, a in zip(x[1:], algebra.matrices[1:], strict=True)), x[0] * algebra.matrices[0])
+        found = root_sets(candidate.charpoly())
+        distinct = sum(roots.degree for roots, _ in found)
+        if distinct > most:
+            most, mixed, factors = distinct, candidate, found
+            if (
+                distinct == algebra.dimension
+                or not algebra.is_semisimple
+                or algebra.is_generated_by(candidate, distinct)
+            ):
+                break
     minimal = math.prod((roots.polynomial for roots, _ in factors), start=fmpq_poly([1]))
     minimal = minimal / minimal.leading_coefficient()
     # B_{d-1} … B_0, then 0 just when the polynomial annihilates the matrix, that is, when A is diagonalisable
@@ -237,32 +254,12 @@ def decompose(algebra: Algebra, items: int) -> Decomposition | None:
         vectors = [[p * per_total % modulus for p in ps] for ps in (first, second)]
         vectors.append([p * per_slope % modulus / multiplicity for p in sliced])
         for k in range(roots.degree):
-            shares = (tuple(number_at(roots, k, p) for p in ps) for ps in vectors)
-            every.append(Component(multiplicity, number_at(roots, k, prevalence), *shares))
+            shares = [tuple(number_at(roots, k, p) for p in ps) for ps in vectors]
+            shares.insert(slicer, shares.pop())
+            share = number_at(roots, k, prevalence)
+            every.append(Component(multiplicity, share if multiplicity == 1 else share / multiplicity, tuple(shares)))
     real = all(roots.is_real(k) for roots, _ in factors if roots.degree > 1 for k in range(roots.degree))
     return Decomposition(tuple(every), all(roots.degree == 1 for roots, _ in factors), real)
-
-
-def _separating_mix(algebra: Algebra) -> tuple[fmpq_mat, list[tuple[RootSet, int]]]:
-    """A = Σ x_c A_c with as many different eigenvalues as any x gives, and its eigenvalues by irreducible factor.
-
-    Where they are fewer than r, that is proved: A separates all that any A_c does just when each A_c is a polynomial
-    of A. A_c that are not diagonalisable have no components, whatever x is.
-    """
-    best: tuple[int, Any, Any] = (0, None, None)
-    labels = len(algebra.matrices)
-    # weights x, enough of them that one separates any r different rows: two rows agree on at most R-1 powers t^c
-    mixes = [_SPREAD[:labels]] if labels <= len(_SPREAD) else []
-    powers = range(2, 3 + math.comb(algebra.dimension, 2) * (labels - 1))
-    for x in chain(mixes, (tuple(t**c for c in range(labels)) for t in powers)):
-        mixed = sum((k * a for k, a in zip(x[1:], algebra.matrices[1:], strict=True)), x[0] * algebra.matrices[0])
-        factors = root_sets(mixed.charpoly())
-        distinct = sum(roots.degree for roots, _ in factors)
-        if distinct > best[0]:
-            best = (distinct, mixed, factors)
-            if distinct == algebra.dimension or not algebra.is_semisimple or algebra.is_generated_by(mixed, distinct):
-                break
-    return best[1], best[2]
 
 
 def _by_entry(vectors: Sequence[Sequence[fmpq]]) -> list[fmpq_poly]:
@@ -465,16 +462,7 @@ def start_from_votes(counts: Floats) -> tuple[Floats, Floats]:
 # -- which component is which label ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """One component to be given a label; copies of one component share a group."""
-
-    group: int
-    prevalence: _Numeric
-    rows: tuple[tuple[Any, ...], ...]  #: by juror, exact numbers of one field: what it says on this component's items
-
-
-def _rule(sketch: Sketch, candidates: Sequence[Candidate], choice: Choice) -> tuple[list[list[_Numeric]] | None, str]:
+def _rule(sketch: Sketch, candidates: Sequence[Component], choice: Choice) -> tuple[list[list[_Numeric]] | None, str]:
     """The gain of giving each candidate each label; None for total label accuracy itself."""
     labels = range(len(sketch.labels))
     if choice.trust is not None:
@@ -503,15 +491,15 @@ def _rule(sketch: Sketch, candidates: Sequence[Candidate], choice: Choice) -> tu
 
 
 def _assign_labels(
-    primary: list[list[_Numeric]] | None, candidates: Sequence[Candidate], *, exact: bool
+    primary: list[list[_Numeric]] | None, candidates: Sequence[Component], groups: Sequence[int], *, exact: bool
 ) -> tuple[tuple[int, ...], float | None, bool]:
     """The label of each candidate, how far the runner-up is behind in the rule's own units, and whether it is a tie.
 
     On whole numbers, with more bits while the two best are too close, or proved equal. A rule that leaves a tie passes
-    it on to total label accuracy.
+    it on to total label accuracy. Candidates of one group are one component, several times.
     """
     totals: list[list[_Numeric]] = [[x + y + z for x, y, z in zip(*c.rows, strict=True)] for c in candidates]
-    bits, groups = _BITS, [c.group for c in candidates]
+    bits = _BITS
     while True:
         gains, unit, error = _whole(totals, bits)
         ruling = gains
@@ -651,26 +639,22 @@ def evaluate_trio_labels(sketch: Sketch, choice: Choice = Choice(), among: Sketc
     cut = Slicing.best(sketch.table())
     algebra = Algebra.of(cut)
     refusal = _refusal(sketch, cut, algebra)
-    decomposition = None if refusal else decompose(algebra, sketch.items)
+    decomposition = None if refusal else decompose(algebra, sketch.items, cut.slicer)
     if decomposition is None:
         outcomes = refusal or (_no_solution(sketch, cut, algebra, "the matrices of the slices cannot be diagonalised"),)
         return MultilabelDecode(outcomes, None, None, None, sketch)
-    candidates = []
-    for group, component in enumerate(decomposition.components):
-        rows = [component.first, component.second]
-        rows.insert(cut.slicer, component.sliced)
-        share = component.prevalence if component.multiplicity == 1 else component.prevalence / component.multiplicity
-        candidates += [Candidate(group, share, tuple(rows))] * component.multiplicity
+    groups = [k for k, component in enumerate(decomposition.components) for _ in range(component.multiplicity)]
+    candidates = [decomposition.components[k] for k in groups]
     primary, rule = None, "none: the solutions are complex"  # which have no order, so that no rule applies to them
     if decomposition.is_real:
         primary, rule = _rule(among or sketch, candidates, choice)
-    places, gap, tied = _assign_labels(primary, candidates, exact=decomposition.is_real)
+    places, gap, tied = _assign_labels(primary, candidates, groups, exact=decomposition.is_real)
     # The components under their labels; None for what a blind juror leaves open and for labels that do not show.
     nothing: tuple[Number, ...] = (None,) * len(sketch.labels)
     prevalences: list[Number] = [Surd(0)] * len(sketch.labels)
     tables: list[list[tuple[Number, ...]]] = [[nothing] * len(sketch.labels) for _ in sketch.jurors]
     for candidate, label in zip(candidates, places, strict=True):
-        fixed = decomposition.components[candidate.group].multiplicity == 1
+        fixed = candidate.multiplicity == 1
         prevalences[label] = cast(Number, candidate.prevalence) if fixed else None
         for juror, row in enumerate(candidate.rows):
             if fixed or juror == cut.slicer:
@@ -731,7 +715,7 @@ def _outcomes(
         message = "the equations have complex roots: no real evaluation explains the counts"
         result.append(DecodeOutcome("complex", message))
     # prevalences and rows add up to 1, so one of them is above 1 only where another is below 0
-    numbers = [x for c in decomposition.components for x in (c.prevalence, *c.first, *c.second, *c.sliced)]
+    numbers = [x for c in decomposition.components for x in (c.prevalence * c.multiplicity, *chain(*c.rows))]
     below = [-float(x) for x in numbers if x.sign < 0] if decomposition.is_real else []
     if below:
         message = f"a share lies outside [0, 1], by {max(below):.3g}: errors are not independent on this test"
@@ -759,7 +743,7 @@ def _outcomes(
     # Neither have the products of three rows (Gauss), so all Q p n n' n'' / k k' k'' are whole iff Q p / k k' k'' is.
     is_whole = True
     for c in decomposition.components:
-        rows = [[cast(Surd, x).to_fraction() for x in row] for row in (c.first, c.second, c.sliced)]
+        rows = [[cast(Surd, x).to_fraction() for x in row] for row in c.rows]
         scale = math.prod(math.lcm(*(x.denominator for x in row)) for row in rows)
         share = cast(Surd, c.prevalence).to_fraction() * sketch.items / scale
         is_whole = is_whole and (c.multiplicity > 1 or share.denominator == 1)

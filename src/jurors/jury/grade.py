@@ -20,8 +20,7 @@ from jurors._lazy import is_computed, replace_unread
 from jurors._numeric import Integers, single_threaded
 from jurors.errors import OptionError, SketchError, VotesError, check_choice
 from jurors.evaluate.alarms import Alarm, sort_by_severity
-from jurors.evaluate.baselines.bayesian import evaluate_bayesian
-from jurors.evaluate.baselines.dawid_skene import evaluate_dawid_skene
+from jurors.evaluate.baselines.dawid_skene import evaluate_bayesian, evaluate_dawid_skene
 from jurors.evaluate.baselines.pairwise import evaluate_agreement, evaluate_spectral
 from jurors.evaluate.evaluation import Evaluation, IndependentGrades
 from jurors.evaluate.family import DeclaredFamilies, resolve_families

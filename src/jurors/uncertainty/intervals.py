@@ -455,7 +455,7 @@ def _linearised(panel: PanelFit, target: Target) -> list[tuple[Linearised, float
     weights, negligible = _weighty(panel), NEGLIGIBLE if target == "test" else _HARDLY_MET
     models = []
     for model, weight in weights.items():
-        problem = em_problem(panel.data, model, panel.strength, panel.gold)
+        problem = em_problem(panel.data, model, panel.gold)
         linear = Linearised(problem, panel.choice.fits[model].parameters, negligible)
         models.append((linear, weight / sum(weights.values())))
     return models
@@ -566,10 +566,8 @@ def _refit(panel: PanelFit, model: str, drawn: Floats) -> Floats:
         never = np.zeros((data.labels - panel.spoken.labels, data.rows))  # abstaining is no true label
         start_at = np.repeat(np.concatenate([panel.choice.fit.posterior.T, never])[None], len(drawn), axis=0)
         coupling = panel.coupling.weighing(drawn)
-        return climb_coupled(
-            data, coupling, start_at, strength=panel.strength, gold=panel.gold, tolerance=1e-2, limit=_STEPS
-        ).posterior
-    problem = em_problem(data, model, panel.strength, panel.gold)
+        return climb_coupled(data, coupling, start_at, gold=panel.gold, tolerance=1e-2, limit=_STEPS)[0][0]
+    problem = em_problem(data, model, panel.gold)
     start = panel.choice.fits[model].parameters
     at = Parameters(np.repeat(start.flat, len(drawn), axis=0), start.jurors, start.labels)
     at, _, _ = fit_strata(problem, at, _TOLERANCE * at.flat.shape[1], _STEPS)

@@ -14,8 +14,7 @@ from simulated_juries import as_sparse, mirrored, numbers, reordered, simulate, 
 from strategies import examples, sketches
 
 from jurors.errors import SketchError
-from jurors.evaluate.baselines.bayesian import evaluate_bayesian
-from jurors.evaluate.baselines.dawid_skene import evaluate_dawid_skene
+from jurors.evaluate.baselines.dawid_skene import evaluate_bayesian, evaluate_dawid_skene
 from jurors.evaluate.baselines.pairwise import evaluate_agreement, evaluate_spectral
 from jurors.evaluate.solution import Fit
 from jurors.sketch.sketch import Sketch
@@ -155,11 +154,3 @@ def test_a_juror_without_votes_has_the_prior_and_nobody_is_perfect() -> None:
     assert np.allclose([solution.accuracy["cy"]["A"], solution.accuracy["cy"]["B"]], 2 / 3)
     assert solution.score["cy"] is None
     assert 0.95 < solution.accuracy["ann"]["A"] < 1.0
-    strict = evaluate_bayesian(Sketch.from_counts(counts, jurors=("ann", "bob", "cy")), right=4.0, wrong=4.0).solution
-    assert strict.accuracy["ann"]["A"] < solution.accuracy["ann"]["A"]
-    assert np.isclose(strict.accuracy["cy"]["A"], 0.5)
-
-
-def test_pseudo_votes_must_be_positive() -> None:
-    with pytest.raises(SketchError, match="must be positive, got right=0"):
-        evaluate_bayesian(Sketch.from_counts({"AA": 1, "BB": 1}, jurors="ij"), right=0.0)

@@ -50,7 +50,7 @@ def test_em_ends_where_single_precision_tells_no_more() -> None:
         ends = []
         for kind in (np.float32, np.float64):
             votes = csr_array(dense.matrix[0].astype(kind))
-            problem = em_problem(replace(dense, matrix=votes, weights=dense.weights * 1e6), "confusion", 2.0)
+            problem = em_problem(replace(dense, matrix=votes, weights=dense.weights * 1e6), "confusion")
             at, _, converged = run_em(problem, first_parameters(problem), 1e-6, 400)
             ends.append(np.exp(at.table))
             assert converged
@@ -91,7 +91,7 @@ def test_a_quick_step_is_a_step(
     data = panel(seed, labels=labels, jurors=jurors, stack=stack, shared=shared)
     key = np.full((9, labels), np.nan)
     key[:3] = np.eye(labels)[[0, 1, 0]]
-    problem = em_problem(data, model, 2.0, key if gold else None)
+    problem = em_problem(data, model, key if gold else None)
     problem = replace(problem, tied=problem.tied and tied)
     at = points(seed, problem)
     with patch.object(expectation, "are_few", lambda _: True):
@@ -109,7 +109,7 @@ def test_a_quick_step_is_a_step(
 
 @pytest.mark.parametrize("away", [-60.0, 40.0])
 def test_jurors_who_always_or_never_look_away_are_no_trouble(away: float) -> None:
-    problem = em_problem(panel(5), "strata", 2.0)
+    problem = em_problem(panel(5), "strata")
     flat = points(5, problem).flat
     flat[:, -4:] = away
     at = first_parameters(problem).at(flat)
@@ -123,7 +123,7 @@ def test_jurors_who_always_or_never_look_away_are_no_trouble(away: float) -> Non
 def test_models_go_up_together_as_they_go_up_alone(start: str) -> None:
     """A model that has arrived waits for the others, and is nearer to the top then."""
     data = Incidence.from_codes(simulate(800, 5, seed=2).votes, labels=2)
-    problems = [em_problem(data, model, 2.0) for model in (*PLAIN, "strata")]
+    problems = [em_problem(data, model) for model in (*PLAIN, "strata")]
     begin = None if start == "shares of votes" else [points(1, problem) for problem in problems]
     together = run_em_models(problems, begin, 1e-6, 400)
     assert together[0][1] == together[1][1]
@@ -138,7 +138,7 @@ def test_models_go_up_together_as_they_go_up_alone(start: str) -> None:
 @pytest.mark.parametrize("labels", [2, 4])
 def test_votes_are_let_go_with_the_last_who_needs_them(labels: int) -> None:
     """Nothing waits for the garbage collector: of a hundred million votes that would be gigabytes."""
-    problem = em_problem(panel(1, labels=labels, jurors=9), "strata", 2.0)
+    problem = em_problem(panel(1, labels=labels, jurors=9), "strata")
     assert isinstance(problem.steps, FewStrata if labels == 2 else AnyParameters)
     run_em(problem, first_parameters(problem), 1e-3, 20)
     held = weakref.ref(problem)

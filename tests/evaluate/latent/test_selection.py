@@ -27,7 +27,6 @@ from jurors.evaluate.latent.selection import (
     choose_latent,
     hold_out,
 )
-from jurors.evaluate.solution import LazyNamed
 from jurors.sketch.pairs import Incidence
 
 
@@ -135,7 +134,7 @@ def test_reordering_jurors_labels_and_tuples_changes_nothing_beyond_rounding(
 def test_the_chance_of_a_hidden_vote_is_what_the_posterior_of_its_item_makes_it(model: str, sparse: bool) -> None:
     data = panel(6, items=25)
     visible, hidden, _ = hold_out(as_sparse(data) if sparse else data)
-    problem = em_problem(visible, model, 2.0)
+    problem = em_problem(visible, model)
     at = first_parameters(problem)
     posterior, table = e_step(problem, at)[0], np.exp(class_table(at))
     plain = [
@@ -150,7 +149,7 @@ def test_rows_of_equal_visible_votes_foretell_as_one_what_they_foretell_each() -
     data = Incidence.from_codes(codes, np.arange(20, 32), labels=2)
     (visible, hidden, _), (fewer, noted, _) = (hold_out(data, fold_equal=fold) for fold in (False, True))
     assert len({tuple(row) for row in fewer.matrix[0].tolist()}) == fewer.rows < visible.rows
-    problems = [em_problem(votes, "confusion", 2.0) for votes in (visible, fewer)]
+    problems = [em_problem(votes, "confusion") for votes in (visible, fewer)]
     ends = [first_parameters(problem) for problem in problems]
     assert ends[0].flat == pytest.approx(ends[1].flat)
     assert hidden.chances(problems[0], ends[0]) == pytest.approx(noted.chances(problems[1], ends[0]))
@@ -213,7 +212,6 @@ def test_strata_that_do_not_gain_broadly_are_not_chosen_however_much_they_gain()
     assert narrow.difference["strata"] == pytest.approx(95)
     steady = [[-9.0] * 9, [-8.0] * 9, [-7.0 + k / 9 for k in range(9)]]
     broad = settled(by_tuple, steady, [20.0, 30.0])
-    assert broad.breadth > 3
     assert broad.chosen == "strata"
     assert sum(broad.weights.values()) == pytest.approx(1)
 
@@ -237,14 +235,6 @@ def test_no_model_has_more_unknowns_than_the_votes_can_tell(jurors: int, labels:
     assert _identifiable(MODELS, jurors, labels, votes) == list(MODELS[:kept])
 
 
-def test_one_model_alone_is_fitted_without_a_contest() -> None:
-    choice = choose_latent(DATA, models=["confusion"])
-    assert choice.chosen == "confusion"
-    assert choice.weights == {"confusion": 1}
-    assert choice.held_out_log_likelihood == {"confusion": 0}
-    assert choice.fit.posterior == pytest.approx(FITS["confusion"].posterior)
-
-
 def test_sparse_panels_choose_and_grade_as_dense_ones_do() -> None:
     dense, sparse = (choose_latent(simulated_panel(3, items=120, sparse=kind)) for kind in (False, True))
     assert sparse.chosen == dense.chosen
@@ -266,7 +256,7 @@ def test_large_panels_are_compared_on_a_sample_and_graded_by_the_chosen_model(mo
 
 def test_a_panel_of_many_votes_has_votes_of_some_tuples_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     data = simulated_panel(6, items=900, jurors=7, sparse=True)
-    fitter = model_choice._Fitter(None, 2.0, 1e-5, 1000)
+    fitter = model_choice._Fitter(None, 1e-5, 1000)
     starts = fitter.all(data, MODELS)
     contests = []
     for name, value in (("_PLENTY", 0), ("_SHOWN", data.held // 3), ("_GLIMPSE", data.held // 5)):
@@ -278,28 +268,8 @@ def test_a_panel_of_many_votes_has_votes_of_some_tuples_hidden(monkeypatch: pyte
     assert means[1] == pytest.approx(means[0], abs=0.2)
 
 
-@pytest.mark.parametrize("models", [MODELS[1:], ("one_coin", "strata"), MODELS[:2], MODELS])
-def test_a_sparse_panel_is_fitted_with_the_models_it_is_given(models: tuple[str, ...]) -> None:
-    choice = choose_latent(simulated_panel(6, items=150, jurors=8, sparse=True), models=models)
-    assert tuple(choice.weights) == tuple(choice.held_out_log_likelihood) == models
-    assert choice.chosen in choice.fits
-    assert sum(choice.weights.values()) == pytest.approx(1)
-
-
 def test_without_a_vote_the_simplest_model_is_taken() -> None:
     nothing = Incidence.from_codes(np.full((2, 6), -1), labels=2)
     choice = choose_latent(nothing)
     assert choice.chosen == "one_coin"
     assert list(choice.fits) == list(choice.weights) == ["one_coin"]
-
-
-def test_what_comes_later_is_computed_when_it_is_read_and_not_before() -> None:
-    later = LazyNamed({"one": lambda: 1, "other": lambda: 1 / 0})
-    assert ("other" in later, "third" in later, len(later), list(later)) == (True, False, 2, ["one", "other"])
-    assert later["one"] == 1
-
-
-def test_a_model_is_told_once() -> None:
-    data = simulated_panel(3)
-    choice = choose_latent(data)
-    assert choice.fits[choice.chosen] is choice.fits[choice.chosen]

@@ -38,7 +38,7 @@ def test_the_first_order_move_is_that_of_a_fit_to_weights_a_little_different(
     monkeypatch.setattr(sensitivity, "_SETTLED", 1e-6)
     data = sparse_panel()
     end = fit_latent(data, model, tolerance=1e-9, max_iterations=4000).parameters
-    problem = replace(em_problem(data, model, 2.0), tied=end.is_tied)
+    problem = replace(em_problem(data, model), tied=end.is_tied)
     drawn = np.sqrt(data.weights[0])[:, None] * np.random.default_rng(0).choice([-1.0, 1.0], (data.rows, 2))
     moved = Linearised(problem, end).solve(drawn.astype(np.float32))
     by_label = moved.reshape(-1, 2, *moved.shape[1:]).sum(axis=0)
@@ -62,7 +62,7 @@ def posed(model: str, labels: int, steps: int = 100) -> tuple[EMProblem, Paramet
     codes = rng.integers(-1, labels, (40, 4))
     dense = Incidence.from_codes(codes, rng.integers(1, 6, 40), labels=labels)
     data = replace(dense, matrix=csr_array(dense.matrix[0]))
-    problem = em_problem(data, model.removesuffix("_untied"), 2.0)
+    problem = em_problem(data, model.removesuffix("_untied"))
     at = first_parameters(problem)
     problem = replace(problem, tied=model == "strata")
     for _ in range(steps):

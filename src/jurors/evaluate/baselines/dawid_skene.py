@@ -1,7 +1,7 @@
-"""Dawid and Skene (1979): the most likely prevalences and confusion matrices, by expectation-maximisation.
+"""Dawid and Skene (1979): the most likely prevalences and confusion matrices, by EM; and the same with priors.
 
-In: a `Sketch` (`evaluate_dawid_skene`), or a long table inside an engine (`evaluate_on_engine`). Out: a `Fit`, or an
-`EngineFit` whose posteriors stay in the engine.
+In: a `Sketch` (`evaluate_dawid_skene`, `evaluate_bayesian`), or a long table inside an engine (`evaluate_on_engine`).
+Out: a `Fit`, or an `EngineFit` whose posteriors stay in the engine.
 
 As published: the first guess of an item's label is the share of its votes, nothing is smoothed, and
     M:  p_l ∝ Σ_t w_t q_tl,  K_j[l][r] ∝ Σ_t w_t q_tl [v_tj = r]      E:  q_tl ∝ p_l Π_j K_j[l][v_tj]
@@ -17,8 +17,19 @@ Each of an item's n votes carries the n-th part of its q and of its log-likeliho
 and the log-likelihood as well. Python holds jurors x labels x labels numbers only. The rounds are the same, from the
 same start to the same end.
 
+Raykar et al. (2010), without features: the same model with priors, by variational Bayes (`evaluate_bayesian`).
+    prevalences   p ~ Dirichlet(1, …, 1)
+    each row      K_j[l] ~ Dirichlet(1, …, 1 + 1 on the true label, …, 1);  for two labels Beta(2, 1)
+so that a juror without votes is expected to be right twice as often as to give any one wrong label, and a few votes
+do not make anyone perfect. The joint posterior is approximated by independent parts, q(labels) q(p) Π q(K_j[l]):
+    q_tl ∝ exp(E log p_l + Σ_j E log K_j[l][v_tj]),   E log x_r = ψ(a_r) - ψ(Σ a),
+    a = prior + expected counts.
+Each round raises a lower bound on the log-evidence. The numbers reported are posterior means, inside (0, 1) by nature.
+Raykar et al. report the posterior mode instead; means exist for every prior, and are less sure where votes are few.
+
 A. P. Dawid and A. M. Skene, Maximum likelihood estimation of observer error-rates using the EM algorithm, Applied
 Statistics 28 (1979) 20-28.
+V. C. Raykar et al., Learning from crowds, JMLR 11 (2010) 1297-1322.
 """
 
 from __future__ import annotations
@@ -31,14 +42,15 @@ import numpy as np
 from jurors._numeric import Floats
 from jurors.errors import OptionError, SketchError, VotesError, match_name
 from jurors.evaluate.alarms import Alarm
-from jurors.evaluate.latent.em import EMProblem, e_step, first_parameters, iterate_em, run_em
-from jurors.evaluate.latent.models import right_shares
+from jurors.evaluate.latent.em import EMProblem, class_likelihoods, e_step, first_parameters, iterate_em, run_em
+from jurors.evaluate.latent.models import juror_scores, right_shares
 from jurors.evaluate.solution import Fit, convergence_alarm, float_solution, vote_counts
 from jurors.sketch.pairs import Incidence, incidence_of, votes_cast
 from jurors.sketch.sketch import Sketch
 
 _NOTHING = 1e-26  # of a vote: a share of nothing is even then, and any other share stays as it is
 _PRECISE, _ENOUGH = 1e-10, 3e-5  # of the log-likelihood: of dense panels, and of sparse ones and engines
+_ENOUGH_BAYESIAN = 1e-6  # of the lower bound, of a sparse panel
 _NEVER = -1e9  # the logarithm of 0: finite, since a product with "no vote" must be 0, yet below any real one
 _WORK = 2e9  # votes x labels x iterations after which a large panel is stopped
 _MOST, _FEWEST = 10_000, 200
@@ -198,6 +210,90 @@ def _expect(data: Incidence, prevalence: Floats, confusion: Floats) -> tuple[Flo
 
 def _log(share: Floats) -> Floats:
     return np.log(share, out=np.full_like(share, _NEVER), where=share > 0)
+
+
+# -- with priors ----------------------------------------------------------------------------------------------------
+
+
+def evaluate_bayesian(
+    sketch: Sketch, *, right: float = 2.0, max_iterations: int | None = None, tolerance: float | None = None
+) -> Fit:
+    """Grade a panel with priors on everything; any number of labels, at least two jurors, any pattern of votes.
+
+    Parameters
+    ----------
+    sketch
+        The counts.
+    right
+        Pseudo-votes of every juror on the true label, for every label; each other one has 1, and so has every label
+        among the items.
+    max_iterations
+        When to give up; by default 10,000, and fewer (never below 200) on large panels.
+    tolerance
+        Converged: a round changes the lower bound by less than this share of itself; by default 1e-10, and 1e-6 on
+        sparse panels.
+
+    Returns
+    -------
+    Fit
+        Posterior means.
+
+    Examples
+    --------
+    A juror with a single vote is not declared perfect:
+
+    >>> votes = {("A", "A", None): 50, ("B", "B", None): 50, ("A", "A", "A"): 1}
+    >>> fit = evaluate_bayesian(Sketch.from_counts(votes, jurors=("ann", "bob", "cy")))
+    >>> round(fit.solution.accuracy["ann"]["A"], 2), round(fit.solution.accuracy["cy"]["A"], 2)
+    (0.98, 0.75)
+    """
+    check_panel(sketch, "the Bayesian panel")
+    data, size = incidence_of(sketch), len(sketch.labels)
+    items, rows = np.ones(size), 1.0 + (right - 1.0) * np.eye(size)
+    limit = iteration_limit(data, sketch) if max_iterations is None else max_iterations
+
+    def step(posterior: Floats) -> tuple[Floats, float]:
+        by_label, joint = expected_counts(data, posterior)
+        table = _expected_log(rows + joint).transpose(1, 0, 2).reshape(1, size, -1)
+        prior = np.exp(_expected_log(items + by_label))
+        chance, top, total = class_likelihoods(data, table, prior[None], None)
+        evidence = float((data.weights[0] * (top[0] + np.log(total[0]))).sum())
+        bound = evidence - _divergence(items + by_label, items) - _divergence(rows + joint, rows)
+        return chance[0] * (prior[:, None] / total[0]), bound
+
+    def is_done(gain: float, bound: float) -> bool:
+        if data.is_dense or tolerance is not None:
+            return has_converged(gain, bound, _PRECISE if tolerance is None else tolerance)
+        return gain <= _ENOUGH_BAYESIAN * abs(bound)
+
+    posterior, bound, steps, converged = iterate_em(step, vote_shares(sketch), limit, is_done)
+    by_label, joint = expected_counts(data, posterior)
+    alarms = [] if converged else [convergence_alarm("variational Bayes", steps)]
+    share, table = (alpha / alpha.sum(axis=-1, keepdims=True) for alpha in (items + by_label, rows + joint))
+    return Fit(
+        solution=float_solution(sketch, share, table, juror_scores(data, posterior.T)),
+        posterior=posterior.T,
+        iterations=steps,
+        converged=converged,
+        details={"lower_bound": bound, "prior": {"right": right, "wrong": 1.0, "prevalence": 1.0}},
+        alarms=(*alarms, *few_jurors_alarm(sketch, "variational Bayes")),
+    )
+
+
+def _expected_log(alpha: Floats) -> Floats:
+    from scipy.special import digamma
+
+    return np.asarray(digamma(alpha) - digamma(alpha.sum(axis=-1, keepdims=True)))
+
+
+def _divergence(alpha: Floats, prior: Floats) -> float:
+    """Kullback-Leibler divergence of Dirichlet(alpha) from Dirichlet(prior), summed over the rows."""
+    from scipy.special import gammaln
+
+    prior = np.broadcast_to(prior, alpha.shape)
+    norm = gammaln(alpha.sum(axis=-1)) - gammaln(prior.sum(axis=-1))
+    norm = norm - (gammaln(alpha) - gammaln(prior)).sum(axis=-1)
+    return float(norm.sum() + ((alpha - prior) * _expected_log(alpha)).sum())
 
 
 # -- inside an engine -----------------------------------------------------------------------------------------------

@@ -54,6 +54,7 @@ ROUGH_TOLERANCE = 100.0  #: times the tolerance: how roughly strata are fitted b
 _FARTHEST = -80.0  # below, exponentials in single precision leave the numbers that processors are quick with
 _QUIET = np.errstate(invalid="ignore")  # OpenBLAS has flagged products of numbers without fault (numpy issue 24067)
 _TRIAL = 8  # EM steps after which the gain by a freer model is judged
+STRENGTH = 2.0  #: pseudo-votes per juror on the right label, and as many spread over all
 
 # -- panels of few parameters ---------------------------------------------------------------------------------------
 
@@ -104,18 +105,24 @@ class _Expectation:
         return np.asarray(self.product(mass.reshape(self.of_mass), self.turned).reshape(len(mass), -1))
 
 
+class _OnFlat:
+    """Steps on `Parameters.flat` itself."""
+
+    def enter(self, flat: Floats) -> Floats:
+        """`Parameters.flat` itself."""
+        return flat
+
+    leave = enter
+
+
 @dataclass(frozen=True)
 class FewParameters:
     """EM steps of models with one class per label, several models in one stack; θ is (stack, parameters)."""
 
+    data: Incidence  #: the votes, once for every model
     expectation: _Expectation
     pseudo: Floats  #: (stack or 1, parameters) pseudo-counts
     models: tuple[str, ...]  #: of equal parts of the stack, one after the other
-
-    @property
-    def data(self) -> Incidence:
-        """The votes, once for every model."""
-        return self.expectation.data
 
     @cached_property
     def _maps(self) -> tuple[Floats, Floats]:
@@ -181,20 +188,16 @@ def _group_sums(group: Integers) -> Floats:
 
 
 @dataclass(frozen=True)
-class FewStrata:
+class FewStrata(_OnFlat):
     """EM steps with strata, on `Parameters.flat`: prior, K, g, and the logits of h.
 
     On hard items a vote is by habit with probability h g / (h g + (1 - h) K), and by looking at the item otherwise.
     """
 
     data: Incidence
+    expectation: _Expectation
     pseudo: Floats  #: (stack, parameters) pseudo-counts, and ones for h ~ Beta(2, 2)
-    known: Floats | None  #: (classes, T) log of the answer key
     tied: bool  #: whether a label is as frequent among hard items as among easy ones
-
-    @cached_property
-    def _expectation(self) -> _Expectation:
-        return _Expectation(self.data, 2 * self.data.labels, self.known)
 
     @cached_property
     def _maps(self) -> tuple[Floats, Floats, Floats, Floats]:
@@ -222,7 +225,7 @@ class FewStrata:
         theta[:, :labels, :-1] = at[:, looks].reshape(rows)
         np.log(hard, out=theta[:, labels:, :-1])
         theta[:, :, -1] = at[:, : 2 * labels]
-        counts, height = self._expectation.counts(theta)
+        counts, height = self.expectation.counts(theta)
         height += np.vecdot(at, self.pseudo)
         np.log(wide, out=wide)
         height -= 2.0 * np.add.reduce(wide, 1)  # log h + log(1 - h) = logit h - 2 log(1 + odds of h)
@@ -258,12 +261,6 @@ class FewStrata:
         chances = at[:, : self._parts[2].start]
         chances -= np.log(np.exp(chances).dot(self._maps[0]))
         return at
-
-    def enter(self, flat: Floats) -> Floats:
-        """`Parameters.flat` itself."""
-        return flat
-
-    leave = enter
 
 
 @cache
@@ -325,10 +322,6 @@ class Parameters:
         mix = self.prior.reshape(len(self.flat), 2, -1)
         return bool(np.ptp(mix[:, 1] - mix[:, 0], axis=1).max() < (1e-9 if mix.dtype == np.float64 else 1e-5))
 
-    def panel(self, index: int) -> Parameters:
-        """Pick one fit of the stack."""
-        return self.at(self.flat[index][None])
-
     def at(self, flat: Floats) -> Parameters:
         """Parameters of the same shape with other values."""
         return Parameters(flat, self.jurors, self.labels)
@@ -353,7 +346,8 @@ class EMProblem:
         if not self._is_few:
             return AnyParameters(self)
         if self.model == "strata":
-            return FewStrata(self.data, self.weight_of_prior, self.known, self.tied)
+            expectation = _Expectation(self.data, 2 * self.data.labels, self.known)
+            return FewStrata(self.data, expectation, self.weight_of_prior, self.tied)
         return self.few((self.model,))
 
     @property
@@ -370,7 +364,7 @@ class EMProblem:
         data, last = self.data, np.full((*self.pseudo.shape[:2], 1), self.items)
         before = np.concatenate([self.pseudo, last], axis=2).reshape(len(self.pseudo), -1)
         stacked = data if len(models) == 1 else replace(data, weights=np.concatenate([data.weights] * len(models)))
-        return FewParameters(_Expectation(stacked, data.labels, self.known), before, models)
+        return FewParameters(stacked, _Expectation(stacked, data.labels, self.known), before, models)
 
     @cached_property
     def weight_of_prior(self) -> Floats:
@@ -381,10 +375,10 @@ class EMProblem:
         return np.concatenate([items, self.pseudo.reshape(stack, -1), habits], axis=1)
 
 
-def em_problem(data: Incidence, model: str, strength: float, gold: ArrayLike | None = None) -> EMProblem:
+def em_problem(data: Incidence, model: str, gold: ArrayLike | None = None) -> EMProblem:
     """The EM problem of a model, with pseudo-votes as prior.
 
-    Every juror has the same pseudo-votes in each row: strength/R on each label, strength more on the right one. The
+    Every juror has the same pseudo-votes in each row: 2/R on each label, 2 more on the right one. The
     habit row has as many, but spread as the juror's own votes are: by habit a juror votes as it always does.
 
     Parameters
@@ -397,11 +391,10 @@ def em_problem(data: Incidence, model: str, strength: float, gold: ArrayLike | N
     EMProblem
     """
     labels = data.labels
-    pseudo = tile_per_juror(strength / labels + strength * np.eye(labels), data.jurors)
+    pseudo = tile_per_juror(STRENGTH / labels + STRENGTH * np.eye(labels), data.jurors)
     if model == "strata":
         cast = data.counts(data.weights[:, None, :]).reshape(data.stack, 1, data.jurors, labels) + 2.0 / labels
-        habit = 2.0 * strength * cast / cast.sum(axis=3, keepdims=True)
-        habit = habit.reshape(data.stack, 1, -1)
+        habit = (2.0 * STRENGTH * cast / cast.sum(axis=3, keepdims=True)).reshape(data.stack, 1, -1)
         pseudo = np.concatenate([np.broadcast_to(pseudo, (data.stack, *pseudo.shape[1:])), habit], axis=1)
     pseudo = pseudo.astype(data.matrix.dtype, copy=False)
     known = None
@@ -556,7 +549,7 @@ def _split_by_habit(counts: Floats, at: Parameters | None, jurors: int, labels: 
 
 
 @dataclass(frozen=True)
-class AnyParameters:
+class AnyParameters(_OnFlat):
     """EM steps of any problem, on Parameters.flat."""
 
     problem: EMProblem
@@ -575,17 +568,26 @@ class AnyParameters:
         prior -= np.log(np.add.reduce(np.exp(prior), axis=1, keepdims=True))
         return flat
 
-    def enter(self, flat: Floats) -> Floats:
-        """`Parameters.flat` itself."""
-        return flat
-
-    leave = enter
-
     def _at(self, flat: Floats) -> Parameters:
         return Parameters(flat, self.problem.data.jurors, self.problem.data.labels)
 
 
 Steps: TypeAlias = FewParameters | FewStrata | AnyParameters
+
+
+def posteriors(score: Floats) -> tuple[Floats, Floats]:
+    """The posterior of each class, from log P(votes, class) of each tuple, (stack, classes, T).
+
+    Returns
+    -------
+    posterior : (stack, classes, T) array
+    log_likelihood : (stack, T) array
+        Of each tuple.
+    """
+    top = score.max(axis=1, keepdims=True)
+    likelihood = np.exp(score - top)
+    total = likelihood.sum(axis=1, keepdims=True)
+    return likelihood / total, (top + np.log(total))[:, 0]
 
 
 def iterate_em(

@@ -41,6 +41,7 @@ from numpy.typing import ArrayLike
 
 from jurors._numeric import Flags, Floats
 from jurors.evaluate.latent.em import (
+    STRENGTH,
     EMProblem,
     Parameters,
     class_table,
@@ -49,6 +50,7 @@ from jurors.evaluate.latent.em import (
     first_parameters,
     fit_strata,
     iterate_em,
+    posteriors,
     run_em,
 )
 from jurors.sketch.pairs import Incidence, Pairs
@@ -86,7 +88,6 @@ def fit_latent(
     gold: ArrayLike | None = None,
     start: Parameters | None = None,
     fixed_mix: bool = False,
-    strength: float = 2.0,
     tolerance: float = 1e-5,
     max_iterations: int = 1000,
 ) -> LatentFit:
@@ -105,8 +106,6 @@ def fit_latent(
         Parameters of an earlier fit of the same model.
     fixed_mix
         Whether strata keep the label mix of `start`, be it common to both or one per stratum.
-    strength
-        How many pseudo-votes every juror is given on the right label, and how many spread over all labels.
     tolerance, max_iterations
         EM has converged when a plain step gains less than this much log-likelihood per parameter (by chance alone, a
         parameter is worth 1/2).
@@ -122,7 +121,7 @@ def fit_latent(
     array([1. , 1. , 0.8])
 
     """
-    problem = em_problem(data, model, strength, gold)
+    problem = em_problem(data, model, gold)
     at = first_parameters(problem) if start is None else start
     problem = replace(problem, tied=at.is_tied)
     fit = run_em if fixed_mix else fit_strata
@@ -287,7 +286,7 @@ def fit_given_answered(answered: Incidence, fit: LatentFit) -> LatentFit:
 
 # -- groups of jurors with a joint table ----------------------------------------------------------------------------
 
-_CoupledState: TypeAlias = tuple[Floats, Floats, Floats]  # posterior, prior, confusion of `CoupledEnd`
+_CoupledState: TypeAlias = tuple[Floats, Floats, Floats]  # posterior, prior, confusion
 _PSEUDO = 4.0  # pseudo-votes of a group's table, spread as independence would spread them
 
 
@@ -321,38 +320,25 @@ def couple_groups(votes: Votes, groups: Sequence[tuple[int, ...]]) -> Coupling:
     return Coupling([tuple(members) for members in groups], joint_votes)
 
 
-def fit_coupled(
-    data: Incidence, coupling: Coupling, start: LatentFit, *, strength: float, gold: Floats | None = None
-) -> LatentFit:
+def fit_coupled(data: Incidence, coupling: Coupling, start: LatentFit, *, gold: Floats | None = None) -> LatentFit:
     """Fit confusion matrices and the groups' tables, starting from a fit that takes all jurors for independent.
 
     Returns
     -------
     LatentFit
     """
-    end = climb_coupled(data, coupling, start.posterior.T[None], strength=strength, gold=gold)
+    end, height, steps, converged = climb_coupled(data, coupling, start.posterior.T[None], gold=gold)
+    posterior, prior, confusion = (x[0] for x in end)
     return replace(
         start,
         model="confusion",
-        prevalence=end.prior[0],
-        confusion=end.confusion[0].transpose(1, 0, 2),
-        posterior=end.posterior[0].T,
-        log_likelihood=float(end.height.sum()),
-        iterations=start.iterations + end.steps,
-        converged=end.converged,
+        prevalence=prior,
+        confusion=confusion.transpose(1, 0, 2),
+        posterior=posterior.T,
+        log_likelihood=float(height.sum()),
+        iterations=start.iterations + steps,
+        converged=converged,
     )
-
-
-@dataclass(frozen=True)
-class CoupledEnd:
-    """Where EM ended, for each panel of a stack."""
-
-    posterior: Floats  #: (stack, R, T)
-    prior: Floats  #: (stack, R)
-    confusion: Floats  #: (stack, R, N, R)
-    steps: int
-    converged: bool
-    height: Floats  #: (stack,) log-likelihood
 
 
 def climb_coupled(
@@ -360,49 +346,42 @@ def climb_coupled(
     coupling: Coupling,
     posterior: Floats,
     *,
-    strength: float,
     gold: Floats | None = None,
     tolerance: float = 1e-4,
     limit: int = 1000,
-) -> CoupledEnd:
+) -> tuple[_CoupledState, Floats, int, bool]:
     """EM with joint tables, from label posteriors (stack, R, T).
 
     Returns
     -------
-    CoupledEnd
+    tuple
+        Posteriors (stack, R, T), prevalences (stack, R) and confusion matrices (stack, R, N, R).
+    log_likelihood : (stack,) array
+    steps : int
+    converged : bool
     """
     known = 0.0 if gold is None else np.where(np.isnan(gold), 0.0, np.log(np.maximum(gold, 1e-200))).T[None]
+    size, stack = data.labels, len(posterior)
 
     def step(state: _CoupledState) -> tuple[_CoupledState, Floats]:
-        prior, confusion, score = _scores(data, coupling, state[0] * data.weights[:, None, :], strength)
-        score = score + known
-        top = score.max(axis=1, keepdims=True)
-        likelihood = np.exp(score - top)
-        total = likelihood.sum(axis=1, keepdims=True)
-        height = ((top + np.log(total))[:, 0] * data.weights).sum(axis=1)
-        return (likelihood / total, prior, confusion), height
+        mass = state[0] * data.weights[:, None, :]
+        share = mass.sum(axis=2) + 1.0
+        prior = share / share.sum(axis=1, keepdims=True)
+        counts = data.counts(mass).reshape(stack, size, data.jurors, size)
+        counts = counts + STRENGTH / size + STRENGTH * np.eye(size)[None, :, None, :]
+        confusion = counts / counts.sum(axis=3, keepdims=True)
+        score = data.scores(np.log(confusion).reshape(stack, size, -1)) + np.log(prior)[:, :, None]
+        for members, votes in zip(coupling.groups, coupling.joint, strict=True):
+            independent = np.ones((stack, size, 1))
+            for member in members:
+                independent = (independent[:, :, :, None] * confusion[:, :, member, None, :]).reshape(stack, size, -1)
+            joint = votes.counts(mass) + _PSEUDO * independent
+            score = score + votes.scores(np.log(joint / joint.sum(axis=2, keepdims=True)) - np.log(independent))
+        posterior, log_likelihood = posteriors(score + known)
+        return (posterior, prior, confusion), (log_likelihood * data.weights).sum(axis=1)
 
     start: _CoupledState = posterior, np.empty(0), np.empty(0)
-    end, height, steps, converged = iterate_em(step, start, limit, lambda gain, _: (np.abs(gain) < tolerance).all())
-    return CoupledEnd(*end, steps, converged, height)
-
-
-def _scores(data: Incidence, coupling: Coupling, mass: Floats, strength: float) -> tuple[Floats, Floats, Floats]:
-    """M-step from the mass of each label on each tuple, then log P(votes, l): prevalences, confusions, scores."""
-    size, stack = data.labels, len(mass)
-    share = mass.sum(axis=2) + 1.0
-    prior = share / share.sum(axis=1, keepdims=True)
-    counts = data.counts(mass).reshape(stack, size, data.jurors, size)
-    counts = counts + strength / size + strength * np.eye(size)[None, :, None, :]
-    confusion = counts / counts.sum(axis=3, keepdims=True)
-    score = data.scores(np.log(confusion).reshape(stack, size, -1)) + np.log(prior)[:, :, None]
-    for members, votes in zip(coupling.groups, coupling.joint, strict=True):
-        independent = np.ones((stack, size, 1))
-        for member in members:
-            independent = (independent[:, :, :, None] * confusion[:, :, member, None, :]).reshape(stack, size, -1)
-        joint = votes.counts(mass) + _PSEUDO * independent
-        score = score + votes.scores(np.log(joint / joint.sum(axis=2, keepdims=True)) - np.log(independent))
-    return prior, confusion, score
+    return iterate_em(step, start, limit, lambda gain, _: (np.abs(gain) < tolerance).all())
 
 
 # -- one judge several times ----------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ explains the counts better wins. Over twelve trios from each of 17 reference jur
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -37,12 +37,11 @@ from jurors.evaluate.latent.models import (
 )
 from jurors.evaluate.latent.selection import ModelChoice, choose_latent
 from jurors.evaluate.ordinal import OrdinalChoice, choose_ordinal
-from jurors.evaluate.solution import Fit, LazyNamed, Solution, convergence_alarm, float_solution
+from jurors.evaluate.solution import Fit, Solution, convergence_alarm, float_solution
 from jurors.sketch.pairs import Incidence, Pairs, incidence_of, parts_of
 from jurors.sketch.sketch import Sketch
 from jurors.votes.table import Votes, abstentions_as_label
 
-STRENGTH = 2.0  #: pseudo-votes per juror on the right label, and as many spread over all
 _MOST_COMPARED = 2_000  # jurors up to which every pair is compared for copies
 _MOST_JOINT = 64  # joint answers of one judge's repeats up to which they have a joint table: six times, two labels
 _GLANCE = 1e-3  # log-likelihood per parameter: enough to see who might be a copy
@@ -62,7 +61,6 @@ class PanelFit:
     coupling: Coupling | None  #: the joint tables of repeats
     pairs: Pairs  #: of jurors, without the votes of copies
     repeats: tuple[tuple[int, ...], ...] = ()  #: jurors that are one judge several times and have a joint table
-    strength: float = STRENGTH
     ordered: OrdinalChoice | None = None  #: of ordered levels: the ordered models, and whether one was selected
 
     @cached_property
@@ -129,7 +127,7 @@ def evaluate_panel(sketch: Sketch, *, gold: Integers | None = None, seed: int = 
     deduplicated = merge_copies(votes, copies)
     data = incidence_of(Sketch(deduplicated))
     answered = data if answers is sketch else drop_abstentions(data)
-    choice = choose_latent(data, gold=key, seed=seed, strength=STRENGTH)
+    choice = choose_latent(data, gold=key, seed=seed)
     choice, ordered = choose_ordinal(
         sketch, answered, choice, None if known is None else known[:, : answered.labels], seed
     )
@@ -144,29 +142,32 @@ def evaluate_panel(sketch: Sketch, *, gold: Integers | None = None, seed: int = 
     # Other jurors that share errors have no joint table: which they are cannot be seen from the votes.
     if repeats and (ordered is None or ordered.trait is None) and "confusion" in choice.fits:
         coupling = couple_groups(deduplicated, list(repeats))
-        fitted = fit_coupled(data, coupling, choice.fits["confusion"], strength=STRENGTH, gold=key)
+        fitted = fit_coupled(data, coupling, choice.fits["confusion"], gold=key)
     shown = restrict_to_answered(answered, fit_given_answered(answered, fitted))
     posterior = shown.posterior[: sketch.tuples.rows]
     names = sketch.jurors
     # Which model it is: of ordered levels the ordered comparison, and the latent classes if selected.
     notes = [] if ordered is None else [ordered.note]
+    details: dict[str, Any] = {} if ordered is None else {"ordered": ordered.to_dict()}
+    scores = {"held_out_log_likelihood": choice.held_out_log_likelihood, "behind_best": choice.difference}
+    scores |= {"standard_error": choice.standard_error, "weight": choice.weights}
+    details["choice"] = {
+        model: {key: by_model[model] for key, by_model in scores.items()} for model in choice.held_out_log_likelihood
+    }
     if coupling is not None:
-        coupled = ", ".join(" + ".join(members) for members in _joint_groups(sketch, coupling))
+        joint_groups = [[names[k] for k in members] for members in coupling.groups]
+        details = {"joint_groups": joint_groups, **details}
+        coupled = ", ".join(" + ".join(members) for members in joint_groups)
         notes.append(f"Model: a confusion matrix per juror, and a joint one for one judge's answers: {coupled}.")
     elif ordered is None or ordered.trait is None:
         weights = ", ".join(f"{name} {weight:.0%}" for name, weight in choice.weights.items() if weight >= 0.005)
         notes.append(f"Model: {_PLAIN[choice.chosen]} (selected on held-out votes; weights {weights}).")
-    details: dict[str, Any] = {} if coupling is None else {"joint_groups": partial(_joint_groups, sketch, coupling)}
-    if ordered is not None:
-        details["ordered"] = ordered.to_dict
-    details["choice"] = partial(_held_out_scores, choice)
-    details["models"] = partial(_models, sketch, choice, answered, representative)
     fit = Fit(
         solution=float_solution(sketch, shown.prevalence, shown.confusion[representative], shown.score[representative]),
         posterior=posterior,
         iterations=shown.iterations,
         converged=shown.converged,
-        details=LazyNamed(details),
+        details=details,
         notes=tuple(notes),
         model=fitted.model if coupling is None else "coupled",
         alarms=(
@@ -176,31 +177,6 @@ def evaluate_panel(sketch: Sketch, *, gold: Integers | None = None, seed: int = 
     )
     shown_choice = replace(choice, fit=shown)
     return PanelFit(fit, shown_choice, data, key, representative, coupling, pairs, repeats, ordered=ordered)
-
-
-def _models(sketch: Sketch, choice: ModelChoice, answered: Incidence, representative: Integers) -> dict[str, Any]:
-    models = {}
-    for name, fitted in choice.fits.items():
-        fit = fit_given_answered(answered, fitted)
-        solution = float_solution(sketch, fit.prevalence, fit.confusion[representative], fit.score[representative])
-        models[name] = {
-            "prevalence": solution.prevalence,
-            "accuracy": solution.accuracy,
-            "score": solution.score,
-            "iterations": fit.iterations,
-            "converged": fit.converged,
-        }
-    return models
-
-
-def _held_out_scores(choice: ModelChoice) -> dict[str, Any]:
-    scores = {"held_out_log_likelihood": choice.held_out_log_likelihood, "behind_best": choice.difference}
-    scores |= {"standard_error": choice.standard_error, "weight": choice.weights}
-    return {name: {key: by_model[name] for key, by_model in scores.items()} for name in choice.held_out_log_likelihood}
-
-
-def _joint_groups(sketch: Sketch, coupling: Coupling) -> list[list[str]]:
-    return [[sketch.jurors[k] for k in members] for members in coupling.groups]
 
 
 _PLAIN = {
@@ -244,10 +220,10 @@ def _copies(pairs: Pairs, votes: Votes, key: Floats | None) -> dict[int, int]:
     if not alike:
         return {}
     merged = incidence_of(Sketch(merge_copies(votes, {copy: original for copy, (original, _) in alike.items()})))
-    start = first_parameters(em_problem(merged, "confusion", STRENGTH, key))
+    start = first_parameters(em_problem(merged, "confusion", key))
     if not _surprising(alike, *classes_at(start)):
         return {}
-    fit = fit_latent(merged, "confusion", gold=key, start=start, strength=STRENGTH, tolerance=_GLANCE)
+    fit = fit_latent(merged, "confusion", gold=key, start=start, tolerance=_GLANCE)
     return _surprising(alike, *classes_at(fit.parameters))
 
 
@@ -325,10 +301,10 @@ def fit_trio(sketch: Sketch, solution: Solution | None, *, from_votes: bool = Tr
         jurors, labels, _ = table.shape
         table = table.transpose(1, 0, 2).reshape(1, labels, jurors * labels)
         starts.append(Parameters.join(prior, table, None, jurors, labels))
-    fits = [fit_latent(data, "confusion", start=start, strength=STRENGTH) for start in starts]
+    fits = [fit_latent(data, "confusion", start=start) for start in starts]
     best = restrict_to_answered(data, max(fits, key=lambda fit: fit.log_likelihood))
     choice = ModelChoice(
-        held_out_log_likelihood={}, difference={}, standard_error={}, breadth=float("nan"), weights={"confusion": 1.0},
+        held_out_log_likelihood={}, difference={}, standard_error={}, weights={"confusion": 1.0},
         chosen="confusion", fits={"confusion": best}, fit=best,
     )  # fmt: skip
     fit = Fit(float_solution(sketch, best.prevalence, best.confusion, best.score), best.posterior)

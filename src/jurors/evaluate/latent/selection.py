@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -44,7 +44,6 @@ from jurors.evaluate.latent.em import (
     run_em_models,
 )
 from jurors.evaluate.latent.models import MODELS, LatentFit, describe_fit, fit_latent
-from jurors.evaluate.solution import LazyNamed
 from jurors.progress import report_progress
 from jurors.sketch.pairs import Incidence
 
@@ -249,7 +248,6 @@ class ModelChoice:
     held_out_log_likelihood: dict[str, float]
     difference: dict[str, float]  #: from the best model's; positive only for strata that did not gain broadly
     standard_error: dict[str, float]  #: of the difference, over items
-    breadth: float  #: gain by strata over jurors, as a normal deviate; NaN where strata were not tried
     weights: dict[str, float]  #: what each model weighs in ``fit``, adding up to one
     chosen: str  #: the simplest model within one standard error of the best
     fits: Mapping[str, LatentFit] = field(repr=False)  #: to all votes; on a large panel of the selected model only
@@ -330,7 +328,6 @@ class _Contest:
             held_out_log_likelihood=named(totals),
             difference=named(totals - totals[best]),
             standard_error=named(error),
-            breadth=breadth,
             weights=named(weights),
             chosen=chosen,
             fits=fits,
@@ -368,24 +365,22 @@ class _Fitter:
     """How to fit: the options that every fit of one choice shares."""
 
     gold: Floats | None
-    strength: float
-    tolerance: float
-    limit: int
+    tolerance: float = 1e-5
+    limit: int = 1000
 
     def all(
         self, data: Incidence, models: Sequence[str], *, loose: float = 1.0, strata: float = 1.0
     ) -> dict[str, _End]:
         """Fit each model so much more loosely, and strata by another factor; they start from confusion's labels."""
         plain = [model for model in models if model != "strata"]
-        if plain:
-            report_progress(f"fitting {' and '.join(_NAMES[model] for model in plain)}")
-        problems = [em_problem(data, model, self.strength, self.gold) for model in plain]
+        report_progress(f"fitting {' and '.join(_NAMES[model] for model in plain)}")
+        problems = [em_problem(data, model, self.gold) for model in plain]
         fitted = run_em_models(problems, None, loose * self.tolerance, self.limit)
         ends = {model: _End(problem, *end) for model, problem, end in zip(plain, problems, fitted, strict=True)}
         if "strata" in models:
             report_progress(f"fitting {_NAMES['strata']}")
-            problem = em_problem(data, "strata", self.strength, self.gold)
-            at = first_parameters(problem, ends["confusion"].expected[0] if "confusion" in ends else None)
+            problem = em_problem(data, "strata", self.gold)
+            at = first_parameters(problem, ends["confusion"].expected[0])
             tolerance, rough = loose * strata * self.tolerance * at.flat.shape[1], ROUGH_TOLERANCE / (loose * strata)
             ends["strata"] = _End(problem, *fit_strata(problem, at, tolerance, self.limit, rough=rough))
         return ends
@@ -394,25 +389,16 @@ class _Fitter:
         """Fit one model, from the end of a rougher fit on if there is one."""
         report_progress(f"fitting {_NAMES[model]}")
         return fit_latent(
-            data, model, gold=self.gold, start=start, fixed_mix=start is not None, strength=self.strength,
-            tolerance=self.tolerance, max_iterations=self.limit,
+            data, model, gold=self.gold, start=start, fixed_mix=start is not None, tolerance=self.tolerance,
+            max_iterations=self.limit,
         )  # fmt: skip
 
 
-def choose_latent(
-    data: Incidence,
-    *,
-    gold: ArrayLike | None = None,
-    models: Sequence[str] = MODELS,
-    strength: float = 2.0,
-    tolerance: float = 1e-5,
-    max_iterations: int = 1000,
-    seed: int = 0,
-) -> ModelChoice:
+def choose_latent(data: Incidence, *, gold: ArrayLike | None = None, seed: int = 0) -> ModelChoice:
     """Fit several latent-class models and select one by how well it predicts held-out votes.
 
-    Parameters are those of :func:`fit_latent`; ``models`` go from the simplest to the richest, and those with more
-    parameters than the sketch has cells are left out; ``seed`` picks the items whose votes a large panel holds out.
+    Models with more parameters than the sketch has cells are left out; ``seed`` picks the items whose votes a large
+    panel holds out.
 
     Returns
     -------
@@ -428,9 +414,9 @@ def choose_latent(
     """
     report_progress("choosing the model")
     key = None if gold is None else np.asarray(gold, dtype=np.float64)
-    fitter = _Fitter(key, strength, tolerance, max_iterations)
+    fitter = _Fitter(key)
     votes = data.votes
-    models = _identifiable(models, data.jurors, data.labels, votes)
+    models = _identifiable(MODELS, data.jurors, data.labels, votes)
     if len(models) == 1 or not votes:
         only = {models[0]: fitter.finish(data, models[0], None)}
         contest = _Contest(models[:1], np.zeros((1, 1)), np.zeros((1, 1)), np.ones(1))
@@ -451,10 +437,10 @@ def _choose_small(data: Incidence, models: Sequence[str], fitter: _Fitter) -> Mo
     ends = fitter.all(data, models, strata=_ROUGH_STRATA if is_rough else 1.0)
 
     def finish(_: str, weights: dict[str, float]) -> Mapping[str, LatentFit]:
+        fits = {model: end.fit for model, end in ends.items()}
         if is_rough and weights.get("strata"):
-            plain = {model: end.fit for model, end in ends.items() if model != "strata"}
-            return {**plain, "strata": fitter.finish(data, "strata", ends["strata"].at)}
-        return LazyNamed({model: partial(getattr, end, "fit") for model, end in ends.items()})
+            fits["strata"] = fitter.finish(data, "strata", ends["strata"].at)
+        return fits
 
     return _compare(data, ends, fitter).select(finish)
 
@@ -467,16 +453,14 @@ def _choose_sparse(data: Incidence, models: Sequence[str], fitter: _Fitter) -> M
     """
     if data.held > _PLENTY:
         fitter = replace(fitter, tolerance=_SPARSE * fitter.tolerance)
-    waits = {"one_coin", "confusion"} <= set(models)
-    ends = fitter.all(data, [model for model in models if not (waits and model == "one_coin")])
-    if waits:
-        problem = em_problem(data, "one_coin", fitter.strength, fitter.gold)
-        start = first_parameters(problem, ends["confusion"].expected[0])
-        ends = {"one_coin": _End(problem, start, 0, converged=False), **ends}
+    problem = em_problem(data, "one_coin", fitter.gold)
+    ends = fitter.all(data, models[1:])
+    start = first_parameters(problem, ends["confusion"].expected[0])
+    ends = {"one_coin": _End(problem, start, 0, converged=False), **ends}
 
     def finish(chosen: str, weights: dict[str, float]) -> dict[str, LatentFit]:
         used = [model for model in models if weights[model] >= _LIGHT or model in (chosen, "confusion")]
-        if waits and "one_coin" in used:
+        if "one_coin" in used:
             report_progress(f"fitting {_NAMES['one_coin']}")
             fitted = run_em(problem, start, fitter.tolerance * start.flat.shape[1], fitter.limit)
             ends["one_coin"] = _End(problem, *fitted)
@@ -506,7 +490,7 @@ def _predict(
     key = None if fitter.gold is None else fitter.gold[rows]
     problems = {}
     for model, end in fitted.items():
-        problem = em_problem(visible, model, fitter.strength, key)
+        problem = em_problem(visible, model, key)
         if problem.tied != end.at.is_tied:
             problem = replace(problem, tied=end.at.is_tied)
         if share < 1.0:  # what a held-out vote did to the labels of other items is next to nothing
