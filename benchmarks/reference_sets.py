@@ -142,8 +142,8 @@ def load_set(folder: Path, cache: Path = CACHE) -> VoteSet:
 
 def graded_arrays(votes: Any, key: Any) -> dict[str, Any]:
     """What calibration needs of a jury graded without its key, as arrays."""
-    graded = grade_blind(votes, key, scale="nominal") if isinstance(votes, Path) else grade_blind(votes, key)
-    evaluation, sketch = graded.evaluation, graded.sketch
+    scale: dict[str, Any] = {"scale": "nominal"} if isinstance(votes, Path) else {}
+    evaluation, sketch, counts = grade_blind(votes, key, **scale)
     if is_rule_panel(sketch):
         raise SketchError("its jurors know one label each, and are graded as rules (benchmarks/rules.py)")
     with single_threaded():
@@ -155,7 +155,7 @@ def graded_arrays(votes: Any, key: Any) -> dict[str, Any]:
     return {
         "basis": np.array(basis), "posterior": posterior, "weights": jury.weights, "row": jury.row, "juror": jury.juror,
         "label": jury.label, "jurors": np.array(jury.jurors), "voices": jury.distinct,
-        "key": np.where(jury.weights[:, None] > 0, graded.key, 0),
+        "key": np.where(jury.weights[:, None] > 0, counts, 0),
         "majority": majority, "dawid_skene": dawid_skene,
         "score": _numbers(evaluation.independent.score.values()), "score_interval": _numbers(ends["score"].values()),
         **{f"noise_{name}": np.asarray(getattr(noise, name)) for name in _STATISTICS},

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import jurors
 from jurors import Evaluation, OptionError, Sketch, Votes
@@ -65,17 +63,6 @@ def test_if_independent_the_grades_are_the_evaluation_s_own() -> None:
     assert grades.wrong_labels == pytest.approx(result.partition.expected_errors / result.items)
 
 
-@given(st.permutations(range(5)))
-@settings(max_examples=10, deadline=None)
-def test_renaming_and_reordering_jurors_commutes_with_calibrating(order: list[int]) -> None:
-    votes = panel(items=120)
-    before = calibrated(jurors.grade(votes, method="dawid_skene"))
-    after = calibrated(jurors.grade(votes.take([votes.jurors[k] for k in order]), method="dawid_skene"))
-    for name in votes.jurors:
-        assert after.score[name] == pytest.approx(before.score[name], abs=1e-6)
-        assert after.interval["score"][name] == pytest.approx(before.interval["score"][name], abs=1e-6)
-
-
 def test_a_constant_juror_gets_the_interval_of_the_prevalence() -> None:
     votes = panel(items=300)
     codes = np.column_stack([votes.codes, np.zeros(300, dtype=int)])
@@ -105,14 +92,6 @@ def test_counts_that_have_no_real_solution_are_calibrated_and_labelled_too() -> 
     assert not np.isnan(jurors.label(sketch).probability).any()
 
 
-def test_labels_carry_the_calibrated_probability() -> None:
-    votes = panel()
-    sure, real = (jurors.label(votes, errors=errors).probability.mean() for errors in ("independent", "real"))
-    assert real < sure
-    grades = calibrated(jurors.grade(votes))
-    assert jurors.label(votes).wrong_labels == pytest.approx(grades.wrong_labels, abs=0.03)
-
-
 @pytest.mark.parametrize("errors", ["rael", -0.1, float("nan"), float("inf")])
 def test_a_shared_error_that_cannot_be_is_refused(errors: object) -> None:
     with pytest.raises(OptionError, match="errors must be 'real', 'independent' or a number"):
@@ -126,24 +105,6 @@ def test_own_reference_juries_are_believed() -> None:
     assert own.shared_error.median < calibrated(jurors.grade(panel())).shared_error.median
     with pytest.raises(OptionError, match="holds no jury"):
         jurors.grade(panel(), reference=[])
-
-
-def test_an_island_of_copies_leaves_the_others_calibrated() -> None:
-    votes, copies = np.asarray(panel(items=200).codes), np.zeros((50, 3), dtype=int)
-    copies[::2] = 1
-    said = np.full((250, 8), None, dtype=object)
-    said[:200, :5], said[200:, 5:] = votes, copies
-    result = jurors.grade(Votes.from_matrix(said))
-    assert "too_few_distinct" in [alarm.reason for alarm in result.alarms]
-    low, high = calibrated(result).interval["score"]["1"]
-    assert 0 < high - low < 0.6
-    labels = jurors.label(Votes.from_matrix(said))
-    assert np.isnan(labels.probability[200:]).all()
-    assert not np.isnan(labels.probability[:200]).any()
-
-
-def test_an_infinite_standard_error_is_not_taken_for_none() -> None:
-    assert calibration._variances([0.1, np.inf, np.nan]).tolist() == pytest.approx([0.01, np.inf, 0.0])
 
 
 def test_a_posterior_above_one_by_rounding_is_believed_and_one_out_of_range_is_not() -> None:

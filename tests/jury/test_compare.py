@@ -6,7 +6,7 @@ import pytest
 from panels import simulate
 
 import jurors
-from jurors import Sketch, Votes, compare
+from jurors import Sketch, Votes
 from jurors.errors import OptionError
 from jurors.jury.compare import default_methods, score_labels, skipped_methods
 from jurors.jury.grade import METHODS
@@ -24,16 +24,6 @@ def test_the_trios_of_many_jurors_are_left_out(jurors: int, is_left_out: bool) -
     assert ("algebraic" not in default_methods(sketch)) == is_left_out
     assert set(default_methods(sketch)) | set(skipped_methods(sketch)) == set(METHODS)
     assert default_methods(sketch)[0] == "latent"
-
-
-def test_what_is_named_is_run() -> None:
-    graded = compare(votes(41), methods=["algebraic", "majority"])
-    assert [one.method for one in graded.evaluations] == ["algebraic", "majority"]
-    assert graded.refused == {}
-
-
-def test_of_more_labels_the_method_itself_says_why_not() -> None:
-    assert skipped_methods(count_gradable(votes(41, 3)).sketch) == {}
 
 
 COUNTS = {"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813, "BBA": 3534, "BAB": 3607, "ABB": 1068, "BBB": 8208}

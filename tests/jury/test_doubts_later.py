@@ -108,12 +108,3 @@ def test_too_few_distinct_show_in_the_labels_before_any_alarm_is_read(votes: Vot
     unheard = {name for alarm in result.alarms if alarm.reason == "too_few_distinct" for name in alarm.jurors}
     heard = bool(set(result.jurors) - unheard) if result.islands else "too_few_distinct" not in kinds
     assert has_too_few_jurors(result) is not heard
-
-
-def test_an_island_of_too_few_distinct_weighs_nothing_though_no_alarm_was_read() -> None:
-    votes = islands(PANELS["a coin"], PANELS["two voices"])
-    result = grade_rows(votes, intervals=False)[0]
-    partition = result.partition
-    assert partition is not None
-    silent = np.isnan(partition.by_true_label).all(axis=1)
-    assert partition.sketch.counts[silent].sum() == 400  # all items of the island

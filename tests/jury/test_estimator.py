@@ -14,11 +14,10 @@ import pyarrow as pa
 import pytest
 from panels import simulate
 
-from jurors import Jury, SketchError, VotesError
+from jurors import Jury, VotesError
 
 sklearn = pytest.importorskip("sklearn")
-from sklearn.base import clone, is_classifier  # noqa: E402
-from sklearn.exceptions import NotFittedError  # noqa: E402
+from sklearn.base import is_classifier  # noqa: E402
 from sklearn.model_selection import cross_val_score  # noqa: E402
 from sklearn.pipeline import make_pipeline  # noqa: E402
 from sklearn.preprocessing import FunctionTransformer  # noqa: E402
@@ -110,15 +109,6 @@ def test_other_columns_are_refused(names: list[str], message: str) -> None:
             work(frame)
 
 
-def test_a_new_fit_forgets_the_names() -> None:
-    votes = simulate(200, 4, seed=1).votes
-    jury = Jury().fit(pd.DataFrame(votes, columns=NAMES)).fit(votes[:, :3])
-    assert not hasattr(jury, "feature_names_in_")
-    assert jury.n_features_in_ == 3
-    with pytest.raises(VotesError, match="X has 4 features, but Jury is expecting 3 features"):
-        jury.predict(votes)
-
-
 @pytest.mark.parametrize(
     "rows", [[[5, 9, 5], [9, 9, 9]], [[5, None, 5], [9, 9, None]]], ids=["numbers", "numbers and gaps"]
 )
@@ -141,16 +131,6 @@ def test_it_ends_a_pipeline_and_is_scored_against_a_key() -> None:
     )
     assert cross_val_score(Jury(), panel.votes, panel.truth, cv=3).min() > 0.8
     assert cross_val_score(Jury(), panel.votes, panel.truth, cv=3, scoring="roc_auc").min() > 0.9
-
-
-def test_a_clone_has_the_parameters_and_nothing_learnt() -> None:
-    jury = Jury(method="majority", labels=("a", "b"), seed=3)
-    twin = clone(jury.fit([["a", "b", "a"], ["b", "b", "b"]]))
-    assert twin.get_params() == jury.get_params()
-    with pytest.raises(NotFittedError, match="call fit"):
-        twin.predict([["a", "b", "a"]])
-    with pytest.raises(SketchError, match="not fitted"):
-        twin.predict([["a", "b", "a"]])
 
 
 def test_jurors_does_not_need_scikit_learn() -> None:

@@ -86,17 +86,6 @@ def test_copies_that_leave_three_distinct_jurors_raise_no_alarm_and_count_once(w
         assert result.effective_jurors < 4
 
 
-def test_a_limit_that_too_few_jurors_leave_open_is_not_met() -> None:
-    found = jurors.check(jurors.grade(voices(*"aabb")), min_effective=1, max_correlation=0.9).alarms
-    assert [alarm.reason for alarm in found[:2]] == ["correlation_limit", "effective_limit"]
-
-
-def test_of_a_large_panel_the_effective_number_is_known_too() -> None:
-    result = jurors.grade(simulate(300, 21, seed=3).votes, method="majority")
-    low, high = result.interval_of("effective_jurors")
-    assert 1 < low < (result.effective_jurors or 0) < high <= 21
-
-
 def test_groups_that_share_no_item_are_graded_apart_and_said_so() -> None:
     panel = simulate(2000, 10, seed=4)
     panel.votes[:1000, 5:] = -1
@@ -187,23 +176,6 @@ def test_knowledge_turns_a_panel_over() -> None:
         assert one.prevalence[rare] == pytest.approx(1 - other.prevalence[rare], abs=0.01)
         assert one.score["1"] == pytest.approx(1 - other.score["1"], abs=0.01)
     assert "common" in turned.independent.rule
-
-
-def test_every_method_gives_an_evaluation_of_the_same_shape() -> None:
-    panel = simulate(2000, 5, seed=11)
-    found = jurors.compare(panel.votes, panel.truth)
-    assert found.truth is not None
-    names = [e.method for e in found.evaluations]
-    assert names == ["latent", *(name for name in jurors.theory.METHODS if name != "latent")]
-    assert not found.refused
-    for evaluation in found.evaluations:
-        assert set(evaluation.score) == set("12345")
-        assert sum(evaluation.prevalence.values()) == pytest.approx(1)
-        assert set(evaluation.independent.score) == set("12345")
-        error = scores(evaluation) - [float(share) for share in found.truth.score.values()]
-        assert np.sqrt((error**2).mean()) < 0.06
-    frame = found.to_frame()
-    assert list(frame.columns) == ["statistic", *names, "truth"]
 
 
 def test_a_method_that_cannot_be_used_is_refused_with_the_reason() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from pathlib import Path
 from typing import Any
 
@@ -44,14 +43,6 @@ def test_labels_of_items_that_two_columns_name_join_with_the_table(frame: pd.Dat
     assert len(joined) == len(frame)
     frame.to_csv(tmp_path / "votes.csv", index=False)
     assert jurors.label(tmp_path / "votes.csv", item="question,model").to_frame().equals(labels)
-
-
-def test_labels_keep_the_ids_and_the_type_of_the_items(frame: pd.DataFrame) -> None:
-    frame = frame[frame["model"] == "y"].drop(columns="model").rename(columns={"question": "item"})
-    labels = jurors.label(frame).to_frame()
-    assert labels["item"].tolist() == list(range(120))
-    best = labels.set_index("item")["label"].rename("best")
-    assert len(frame.set_index("item").join(best).dropna()) == len(frame)
 
 
 def test_jurors_keep_the_type_of_their_ids(frame: pd.DataFrame, tmp_path: Path) -> None:
@@ -107,13 +98,3 @@ def test_labels_without_a_probability_are_counted_in_an_alarm() -> None:
     (alarm,) = (alarm for alarm in labelling.alarms if alarm.reason == "majority_fallback")
     assert alarm.value == 122
     assert labelling.wrong_labels is None
-
-
-@pytest.mark.parametrize("verb", ["grade", "label", "check", "score"])
-def test_options_show_up_in_help_and_completion(verb: str) -> None:
-    parameters = inspect.signature(getattr(jurors, verb)).parameters
-    assert {"item", "juror", "scale"} <= set(parameters)
-    if verb != "score":
-        assert {"method", "gold", "errors", "level"} <= set(parameters)
-    if verb == "check":
-        assert {"min_score", "max_wrong", "baseline"} <= set(parameters)

@@ -14,14 +14,11 @@ from strategies import examples
 
 from jurors._numeric import Floats
 from jurors.evaluate.alarms import Alarm
-from jurors.numeric import factor as shared_errors
 from jurors.numeric.data import Numbers
 from jurors.numeric.factor import (
     Covariances,
-    Factor,
     Influence,
     fit_factor,
-    fit_shared_errors,
     misfits_without,
     solve_trio,
     standard_error,
@@ -122,24 +119,6 @@ def test_misfits_of_many_pairs_left_open_are_those_of_one_fit_each(gaps: float) 
     pairs = [(0, 2), (1, 2), (3, 6), (4, 5)]
     each = [fit_factor(moments, {(0, 1), pair}).misfit for pair in pairs]
     np.testing.assert_allclose(misfits_without(factor, pairs), each, rtol=1e-8)
-
-
-def test_a_pair_that_is_left_open_takes_one_fit_however_many_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And nothing goes through all items for each juror: 60 jurors took twenty seconds."""
-    fits = []
-
-    def counted(*given: object) -> Factor:
-        fits.append(given)
-        return fit_factor(*given)  # type: ignore[arg-type]
-
-    def refused(self: Influence, juror: int) -> Floats:
-        raise AssertionError(f"juror {juror} item by item")
-
-    monkeypatch.setattr(shared_errors, "fit_factor", counted)
-    monkeypatch.setattr(Influence, "residual", refused)
-    together = fit_shared_errors(Covariances.of(panel(24, 500, 6)))
-    assert len(together.factor.free) > 10
-    assert len(fits) == 1 + len(together.factor.free)
 
 
 def alarms_of(grades: NumberGrades, kind: str = "correlated_errors") -> list[Alarm]:

@@ -227,13 +227,6 @@ def test_the_stated_coverage_of_values_is_that_of_the_guide() -> None:
     assert "contained 85% to 96% of the true values" in about_values()
 
 
-def test_values_without_intervals_say_nothing_of_them() -> None:
-    apart = [[one + two, one, two] for one, two in zip((1, 2, 3, 4, 5, 6), (5, 3, 6, 2, 4, 1), strict=True)]
-    for values, basis in ((value_items(panel(3)), about_values()), (value_items(apart), None)):
-        assert values.to_dict()["basis"] == basis
-        assert (about_values() in " ".join(values.to_text().split())) is (basis is not None)
-
-
 def test_each_name_has_one_number_and_the_independent_model_its_own_place() -> None:
     grades = grade_numbers(panel(3))
     document, frame = grades.to_dict(), grades.to_frame()
@@ -246,8 +239,6 @@ def test_each_name_has_one_number_and_the_independent_model_its_own_place() -> N
     assert f"{grades.reliability[0]:.2f}" in first
     assert f"{grades.independent.reliability[0]:.2f}" not in first
     assert value_items(panel(3)).to_dict()["schema"] == "jurors.label/2"
-    assert "- Reliability is the squared correlation with the truth, calibrated.\n" in grades.to_markdown()
-    assert about_values() in value_items(panel(3)).to_markdown()  # one point, not one per line
 
 
 def test_rmse_and_bias_are_those_of_the_panels_scale() -> None:

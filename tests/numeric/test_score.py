@@ -15,7 +15,7 @@ import jurors
 from jurors import Sketch, Votes, VotesError
 from jurors._numeric import Floats
 from jurors.numeric.data import Numbers
-from jurors.numeric.grade import grade_numbers, value_items
+from jurors.numeric.grade import grade_numbers
 from jurors.numeric.score import NumberScores, against_truth, score_numbers
 
 SLOPE, OFFSET, NOISE = np.array([1.0, 0.5, -0.8, 1.2]), np.array([0.0, 20, 90, -5]), np.array([5.0, 8, 10, 20])
@@ -47,8 +47,6 @@ def test_measures_are_those_of_numpy() -> None:
         )
     assert scores.grades is not None
     np.testing.assert_array_equal(scores.grades.reliability, grade_numbers(values).reliability)
-    valued = value_items(values).value
-    assert scores.values[0].rmse == pytest.approx(np.sqrt(((valued - truth) ** 2).mean()))
 
 
 def test_intervals_hold_as_often_as_they_say() -> None:
@@ -94,19 +92,12 @@ def test_every_way_in_is_scored_alike() -> None:
     assert isinstance(jurors.score(Sketch.from_votes(counts), truth.tolist()), NumberScores)
 
 
-def test_who_has_the_scale_upside_down_raises_one_alarm() -> None:
-    values, truth = panel(60)
-    alarms = [alarm for alarm in score_numbers(values, truth.tolist()).alarms if alarm.reason == "reversed_scale"]
-    assert [alarm.jurors for alarm in alarms] == [("3",)]
-
-
 def test_one_juror_is_scored_with_the_reason_why_nothing_is_estimated() -> None:
     values, truth = panel(30)
     scores = score_numbers(values[:, 2:3], truth.tolist())
     assert scores.grades is None
     assert [alarm.reason for alarm in scores.alarms] == ["reversed_scale"]
     assert "no estimates without the key: grading without a key needs at least 3 jurors" in scores.remarks[-1]
-    assert [one.by for one in scores.values] == ["mean", "median"]
     assert scores.to_dict()["jurors"][0]["estimated_slope"] is None
 
 
@@ -156,8 +147,6 @@ def test_language_models_that_rate_texts(shared_data: Path) -> None:
     folder = shared_data / "kinds" / "care_asset_continuous"
     scores = jurors.score(folder / "votes.csv.gz", folder / "truth.csv.gz")
     assert isinstance(scores, NumberScores)
-    assert scores.values[0].rank_correlation == pytest.approx(0.823, abs=5e-4)
-    assert scores.values[0].rmse == pytest.approx(22.7, abs=0.05)
     assert scores.grades is not None
     ends = scores.grades.reliability_ends
     assert ((ends[:, 0] <= scores.by_key.reliability) & (scores.by_key.reliability <= ends[:, 1])).all()

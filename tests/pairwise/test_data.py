@@ -104,12 +104,6 @@ def test_inspect_knows_pairs_in_files_and_in_memory(tmp_path: Path) -> None:
         jurors.inspect(odd)
 
 
-def test_texts_of_one_pair_each_are_recommended_as_labels() -> None:
-    rows = [f"{who},one {k},two {k},left" for who in ("u", "v") for k in range(5)]
-    alarms = grade_pairs(io.StringIO("\n".join(["juror,left,right,winner", *rows]))).alarms
-    assert "use `jurors convert`" in next(a.message for a in alarms if a.reason == "objects_apart")
-
-
 _BATTLES = [("x", "y"), ("y", "x"), ("x", "z"), ("z", "y"), ("y", "z"), ("z", "x")] * 3
 _WON = [1, 0, 1, 0, 1, 0] * 3
 

@@ -16,7 +16,7 @@ from strategies import examples
 from jurors import rank
 from jurors._numeric import Floats
 from jurors.pairwise.data import CountedPairs, Preferences
-from jurors.pairwise.model import PRIOR_MEAN, PRIOR_SPREAD, Answering, Curvature, State, fit_strengths
+from jurors.pairwise.model import PRIOR_MEAN, PRIOR_SPREAD, Answering, State, fit_strengths
 
 HABITS = np.array([[1.3, 0.4, -0.5], [0.9, -0.6, 0.2], [0.8, 0.0, -1.0]])
 COLUMNS = ("juror", "left", "right", "outcome")
@@ -77,17 +77,6 @@ def test_the_mode_is_where_another_optimiser_finds_it() -> None:
     other = minimize(misfit, start, method="SLSQP", constraints=[average], options={"maxiter": 500, "ftol": 1e-12})
     np.testing.assert_allclose(fit.state.strength, other.x[:5], atol=2e-3)
     np.testing.assert_allclose(fit.state.habits, other.x[5:].reshape(3, 3), atol=5e-3)
-
-
-def test_gradient_and_curvature_are_those_of_the_misfit() -> None:
-    data, state = _small(4).counted(), State(np.linspace(-1, 1, 5), HABITS.copy(), 1.2)
-    curvature = Curvature.at(data, state, expected=False)
-    step = 1e-5
-    for k in range(5):
-        there = state.strength.copy()
-        there[k] += step
-        slope = (replace(state, strength=there).misfit(data) - state.misfit(data)) / step
-        assert -slope == pytest.approx(curvature.gradient[k], abs=1e-2)
 
 
 def test_two_objects_and_one_juror_come_out_by_hand() -> None:

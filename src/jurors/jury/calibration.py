@@ -201,7 +201,14 @@ class Calibration:
 
     @cached_property
     def _population(self) -> Population:
-        return reference_population(self.reference)
+        """Of the reference juries: rows, a file of them, or those that come with the package."""
+        reference = self.reference
+        if reference is None:
+            return shipped_population()
+        juries = read_reference(reference) if isinstance(reference, (str, PathLike)) else tuple(reference)
+        if not juries:
+            raise OptionError("reference holds no jury", code="out_of_range", name="reference")
+        return own_population(juries)
 
     def population_of(self, evaluation: Evaluation) -> Population:
         """The prior of shared error: your own juries as they are, the shipped ones by the kind of fit.
@@ -256,21 +263,6 @@ def drop_unanswered(evaluation: Evaluation, jury: JuryVotes) -> JuryVotes:
     is_graded = np.array([name not in names for name in evaluation.jurors])
     graded_votes = np.bincount(jury.row, weights=is_graded[jury.juror], minlength=len(jury.weights))
     return replace(jury, weights=np.where(graded_votes == 0, 0.0, jury.weights))
-
-
-def reference_population(reference: Any) -> Population:
-    """The population of some reference juries: rows, a file of them, or None for those that come with the package.
-
-    Returns
-    -------
-    Population
-    """
-    if reference is None:
-        return shipped_population()
-    juries = read_reference(reference) if isinstance(reference, (str, PathLike)) else tuple(reference)
-    if not juries:
-        raise OptionError("reference holds no jury", code="out_of_range", name="reference")
-    return own_population(juries)
 
 
 def jury_votes(sketch: Sketch, posterior: Floats, representatives: tuple[int, ...]) -> JuryVotes:

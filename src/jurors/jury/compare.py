@@ -1,9 +1,12 @@
-"""`compare`, `score`, `agreement` and `bounds`.
+"""`compare`, `score`, `agreement`, `bounds` and `fit_reference`.
 
 - `compare`: every method on the same votes, with an answer key or without.
 - `score`: with an answer key, the true statistics of the test and its error correlations; of numbers, their errors.
 - `agreement`: how much jurors agree, and how much of that is due to chance.
 - `bounds`: intervals of every prevalence and accuracy that hold whatever the answer key is.
+- `fit_reference`: with an answer key, how far the errors of a jury were shared, for the table of reference juries. The
+  jury is graded without its key; then the key shows the rho of most evidence (with a weak prior), which labels the jury
+  favours (the bias), and how far its jurors deviate beyond that. The model is that of `jurors.uncertainty.calibrate`.
 """
 
 from __future__ import annotations
@@ -133,16 +136,16 @@ class Comparison(Drawable):
         """
         shown = [e for e in self.evaluations if e.has_grades]
         names = ("statistic", *(e.method for e in shown), *(["truth"] if self.truth else []))
-        statistics: list[tuple[str, tuple[Any, ...], str]] = [
-            *(("score", (j,), f"accuracy of {j}") for j in (self.evaluations[0].jurors if jurors is None else jurors)),
-            *(("prevalence", (a,), f"prevalence of {a}") for a in self.evaluations[0].labels),
+        statistics = [
+            *(("score", j, f"accuracy of {j}") for j in (self.evaluations[0].jurors if jurors is None else jurors)),
+            *(("prevalence", a, f"prevalence of {a}") for a in self.evaluations[0].labels),
         ]
-        truth = [self.truth.solution.to_float()] if self.truth else []
-        rows: list[tuple[Any, ...]] = [
-            (name, *(_value(grades, statistic, keys) for grades in (*shown, *truth)))
-            for statistic, keys, name in statistics
-        ]
-        rows.append(("wrong labels, expected", *(e.wrong_labels for e in shown), *[None] * len(truth)))
+        every: list[Any] = [*shown, *([self.truth.solution.to_float()] if self.truth else [])]
+        rows: list[tuple[Any, ...]] = []
+        for statistic, name, text in statistics:
+            found = [getattr(grades, statistic) for grades in every]
+            rows.append((text, *(by_name[name] if by_name else None for by_name in found)))
+        rows.append(("wrong labels, expected", *(e.wrong_labels for e in shown), *[None] * (self.truth is not None)))
         if self.truth is not None:
             items = self.truth.items
             wrong = [None if (count := self.errors(e)) is None else count / items for e in shown]
@@ -162,7 +165,14 @@ class Comparison(Drawable):
         cells = [tuple(percent(value, digits) for value in values) for _, *values in rows]
         labels = [name if len(name) <= _MOST_NAME else f"{name[: _MOST_NAME - 1]}…" for name, *_ in rows]
         blocks: list[Block] = []
-        for group in _columns_that_fit(heads[1:], max(map(len, labels))):
+        groups: list[list[int]] = [[]]  # columns that fit into 80 characters, each
+        room = WIDTH - max(map(len, labels)) - 2
+        widths = [max(len(head), 6) + 2 for head in heads[1:]]
+        for k, width in enumerate(widths):
+            if groups[-1] and sum(widths[i] for i in groups[-1]) + width > room:
+                groups.append([])
+            groups[-1].append(k)
+        for group in groups:
             table = tuple((label, *(row[k] for k in group)) for label, row in zip(labels, cells, strict=True))
             columns = ("", *(heads[1 + k] for k in group))
             blocks.append(Table(columns, table, right=tuple(range(1, len(columns)))))
@@ -173,18 +183,6 @@ class Comparison(Drawable):
             blocks.append(about)
         refused = [line for name, why in self.refused.items() for line in wrap(f"{name}: not available, {why}", WIDTH)]
         return [*blocks, *([Notes(refused)] if refused else [])]
-
-
-def _columns_that_fit(heads: Sequence[str], first: int) -> list[list[int]]:
-    """Positions of columns in groups that fit into 80 columns beside a first column of this width."""
-    groups: list[list[int]] = [[]]
-    room = WIDTH - first - 2
-    for k, head in enumerate(heads):
-        width = max(len(head), 6) + 2
-        if groups[-1] and sum(max(len(heads[i]), 6) + 2 for i in groups[-1]) + width > room:
-            groups.append([])
-        groups[-1].append(k)
-    return groups
 
 
 _MOST_NAME = 36  # characters of a statistic's name
@@ -271,14 +269,6 @@ def skipped_methods(sketch: Sketch) -> dict[str, str]:
     return {
         "algebraic": f"it solves all {comb(many, 3):,} trios of {many} jurors, which takes minutes; name it to run it"
     }
-
-
-def _value(grades: Any, statistic: str, names: tuple[Any, ...]) -> Any:
-    """One number of an evaluation, of calibrated grades or of a solution; None where there is none."""
-    value = getattr(grades, statistic, None)
-    for name in names:
-        value = value[name] if value else None
-    return value
 
 
 _MOST_LABELS = 1_000  # the result has jurors x labels² numbers

@@ -29,8 +29,6 @@ from jurors.evaluate.rules import is_rule_panel
 from jurors.evaluate.solution import (
     Choice,
     Fit,
-    GoldTest,
-    Partition,
     evaluate_majority,
     float_solution,
     majority_partition,
@@ -288,7 +286,14 @@ def _grade_counted(counted: CountedVotes, known: Integers | None, grading: Gradi
         blind = result  # an evaluation that was made without the gold items, which test it
         if name != "algebraic":
             blind = METHODS[name](sketch, GradeRequest(level=grading.level, seed=grading.seed, intervals=False))
-        test, of_gold = _check_gold(blind, result, gold, replace(calibration, gold=None))
+        # tested are the calibrated labels made without the gold items, where there are any
+        without = replace(calibration, gold=None)
+        plain = replace_unread(blind, representatives=representatives, sketch=sketch, calibration=without)
+        predicted = without.predicted_labels(plain)
+        if predicted is None:
+            test, of_gold = check_gold(blind.independent.partition or result.independent.partition, gold)
+        else:
+            test, of_gold = check_gold(predicted[0], gold, predicted[1])
         calibration = replace(calibration, blind=blind)
         alarms = sort_by_severity([*of_gold, *result.alarms])
         result = replace(result, gold=test, alarms=alarms, calibration=calibration)
@@ -319,18 +324,6 @@ def _with_families(result: Evaluation, grading: Grading) -> Evaluation:
         knows, grading.target, grading.seed,
     )  # fmt: skip
     return replace_unread(result, family=family, without_family=result)
-
-
-def _check_gold(
-    blind: Evaluation, result: Evaluation, gold: Integers, calibration: Calibration
-) -> tuple[GoldTest, list[Alarm]]:
-    """Test the grades made without the gold items against them: the calibrated ones, where there are."""
-    partition = blind.independent.partition or result.independent.partition
-    plain = replace_unread(blind, representatives=result.representatives, sketch=result.sketch, calibration=calibration)
-    predicted = None if partition is None else calibration.predicted_labels(plain)
-    if predicted is None:
-        return check_gold(cast("Partition", partition), gold)
-    return check_gold(predicted[0], gold, predicted[1])
 
 
 def _all_alarms(

@@ -302,8 +302,13 @@ def grade_by(
     """
     grading, reading = split_options(options)
     votes, groups, column = votes_and_groups(source, by, column, reading)
-    kind = kind_of(votes)
-    return _by_group(votes, groups, column, _GRADERS[kind](votes, kind.applicable(grading)))
+    options_of_kind: dict[str, Any] = kind_of(votes).applicable(grading)
+    if kind_of(votes) is LABELS:
+        return _by_group(votes, groups, column, _label_grader(votes, options_of_kind))
+    # the scale is reported once, for all groups
+    return _by_group(
+        votes, groups, column, lambda rows, _: grade_numbers(replace(rows, scale_told=True), **options_of_kind)
+    )
 
 
 def score_by(
@@ -319,7 +324,23 @@ def score_by(
     """
     check_known(reading, column_names(SourceOptions))
     votes, groups, column = votes_and_groups(source, by, column, reading)
-    return _by_group(votes, groups, column, _SCORERS[kind_of(votes)](votes, key))
+    is_labels, answers = kind_of(votes) is LABELS, as_key(key, votes)
+    what = "label" if is_labels else "value"
+    if is_labels:
+        aligned, codes = answers.align(votes)
+        truth = _true_labels(aligned.labels, codes)
+    else:
+        truth = answers.read_as(votes).by_row(votes)
+    if all(value is None for value in truth):
+        raise SketchError(f"no item has a true {what}")
+
+    def score_group(rows: Votes, which: NDArray[np.int64]) -> Any:
+        if all(value is None for value in truth[which]):
+            raise SketchError(f"no item of the group has a true {what}")
+        known = Key.from_array(truth[which])
+        return score_labels(rows, known) if is_labels else score_numbers(replace(rows, scale_told=True), known)
+
+    return _by_group(votes, groups, column, score_group)
 
 
 def label_by(
@@ -381,51 +402,18 @@ def _label_grader(votes: Votes, grading: Mapping[str, Any]) -> GroupGrader:
 
     def grade_group(rows: Votes, which: NDArray[np.int64]) -> Evaluation:
         gold = None if known is None else known[which]
-        key = None if gold is None else _key(votes.labels, gold)
+        key = None
+        if gold is not None and (gold >= 0).any():
+            key = Key.from_array(_true_labels(votes.labels, gold))
         options: dict[str, Any] = {**grading, "gold": key}
         return grade_rows(drop_unused_labels(rows, gold), **options)[0]
 
     return grade_group
 
 
-def _number_grader(votes: Votes, grading: Mapping[str, Any]) -> GroupGrader:
-    return lambda rows, _: grade_numbers(_on_known_scale(rows), level=grading["level"])
-
-
-def _label_scorer(votes: Votes, key: Any) -> GroupGrader:
-    votes, truth = as_key(key, votes).align(votes)
-    if not (truth >= 0).any():
-        raise SketchError("no item has a true label")
-
-    def score_group(rows: Votes, which: NDArray[np.int64]) -> KeyedEvaluation:
-        known = _key(votes.labels, truth[which])
-        if known is None:
-            raise SketchError("no item of the group has a true label")
-        return score_labels(rows, known)
-
-    return score_group
-
-
-def _number_scorer(votes: Votes, key: Any) -> GroupGrader:
-    truth = as_key(key, votes).read_as(votes).by_row(votes)
-    if all(value is None for value in truth):
-        raise SketchError("no item has a true value")
-
-    def score_group(rows: Votes, which: NDArray[np.int64]) -> NumberScores:
-        if all(value is None for value in truth[which]):
-            raise SketchError("no item of the group has a true value")
-        return score_numbers(_on_known_scale(rows), Key.from_array(truth[which]))
-
-    return score_group
-
-
-def _on_known_scale(rows: Votes) -> Votes:
-    """The votes of one group, whose scale is reported once, for all groups."""
-    return replace(rows, scale_told=True)
-
-
-_GRADERS = {LABELS: _label_grader, NUMBERS: _number_grader}
-_SCORERS = {LABELS: _label_scorer, NUMBERS: _number_scorer}
+def _true_labels(labels: Sequence[Label], codes: NDArray[np.int64]) -> NDArray[Any]:
+    """The label of each code; None for -1."""
+    return np.array([*labels, None], dtype=object)[codes]
 
 
 def _gold(votes: Votes, grading: Mapping[str, Any]) -> NDArray[np.int64] | None:
@@ -439,11 +427,6 @@ def _gold(votes: Votes, grading: Mapping[str, Any]) -> NDArray[np.int64] | None:
     return known
 
 
-def _key(labels: Sequence[Label], codes: NDArray[np.int64]) -> Key | None:
-    """An answer key by position; None where nothing is known."""
-    return Key.from_array(np.array([*labels, None], dtype=object)[codes]) if (codes >= 0).any() else None
-
-
 def _by_group(
     votes: Votes, groups: NDArray[Any], column: str, grade_group: GroupGrader, *,
     fate: str = _LEFT_OUT,
@@ -454,7 +437,7 @@ def _by_group(
         raise VotesError(f"no row has a group in column {column!r}")
     results, sizes, left_out = NamedMapping(), NamedMapping(), NamedMapping()
     alarms: list[Alarm] = []
-    small: dict[Any, str] = {}
+    small: list[str] = []
     for group, which, rows in split_votes(votes, groups, names):
         sizes[group] = rows.total
         try:
@@ -465,16 +448,22 @@ def _by_group(
                 Alarm("ungraded_group", "warning", f"group {group!r} cannot be graded, {fate}: {_inside(error)}")
             )
             continue
-        sizes[group] = results[group].items
-        small |= _small(group, results[group])
-        alarms += [_of_group(a, group) for a in getattr(results[group], "alarms", ())]
+        result, items = results[group], int(results[group].items)
+        sizes[group] = items
+        # by the model of independent errors: more items do not narrow what shared errors leave open
+        interval = getattr(getattr(result, "independent", None), "interval", None) or {}
+        widths = [high - low for low, high in (interval.get("score") or {}).values() if high == high]
+        if items < kind_of(result).fewest_items or max(widths, default=0.0) > _WIDEST:
+            small.append(f"{group!r} ({items:,})")
+        alarms += [_of_group(a, group) for a in result.alarms]
     if not results:
         first, reason = next(iter(left_out.items()))
         if len(set(left_out.values())) > 1:
             reason = f"none of the {len(left_out):,} groups can be graded; for example {first!r}: {reason}"
         raise SketchError(reason)
     if small:
-        text = f"{_these_groups(small)} too few items for narrow intervals: {format_first_names(small.values(), 3)}"
+        have = "1 group has" if len(small) == 1 else f"{len(small):,} groups have"
+        text = f"{have} too few items for narrow intervals: {format_first_names(small, 3)}"
         alarms.append(Alarm("small_group", "warning", text, float(len(small))))
     absent = groups == None  # noqa: E711  # elementwise, of an array of objects
     if absent.any():
@@ -495,20 +484,3 @@ def _inside(error: Exception) -> str:
 
 def _of_group(alarm: Alarm, group: Any) -> Alarm:
     return replace(alarm, message=f"group {group!r}: {alarm.message}")
-
-
-def _these_groups(names: Mapping[Any, Any]) -> str:
-    return f"{len(names):,} groups have" if len(names) > 1 else "1 group has"
-
-
-def _small(group: Any, result: Any) -> dict[Any, str]:
-    """A group with too few items for narrow intervals, and how many it has; empty for others.
-
-    By the model of independent errors: more items do not narrow what shared errors leave open.
-    """
-    items = int(result.items)
-    interval = getattr(getattr(result, "independent", None), "interval", None) or {}
-    widths = [high - low for low, high in (interval.get("score") or {}).values() if high == high]
-    if items >= kind_of(result).fewest_items and max(widths, default=0.0) <= _WIDEST:
-        return {}
-    return {group: f"{group!r} ({items:,})"}

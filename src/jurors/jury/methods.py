@@ -289,7 +289,10 @@ def _grade_connected(sketch: Sketch, request: GradeRequest) -> Evaluation:
         message = f"{sketch.items:,} items are more than an estimate can count ({most}); are the counts right?"
         raise SketchError(message, code="out_of_range", given=sketch.items, needed=_MOST_ITEMS)
     panel = evaluate_panel(sketch, gold=request.gold, seed=request.seed)
-    representatives, notes = tuple(panel.hearing.tolist()), (*panel.fit.notes, *untried(sketch))
+    representatives, notes = tuple(panel.hearing.tolist()), panel.fit.notes
+    if len(sketch.jurors) == 3 and len(sketch.labels) > MOST_LABELS:  # without a note, all would seem well
+        how_many = f"{len(sketch.labels):,} labels, where at most {MOST_LABELS} can be tested"
+        notes = (*notes, f"Whether independent jurors would give these counts was not tested: {how_many}.")
     result = orient_solution("latent", sketch, panel.fit, request, representatives=representatives, notes=notes)
     checks = _PanelChecks(sketch, panel, result)
     if few := too_few_juror_alarms(sketch):
@@ -325,7 +328,10 @@ class _PanelChecks:
         alarms = list(self.graded.alarms)
         if panel.fit.posterior is not None:
             alarms += juror_alarms(sketch, panel.fit.posterior, panel.fit.solution)
-        alarms += estimate_alarms(sketch)
+        if _has_theorem(sketch):  # what the exact theorem and the goodness of fit say
+            whole = sketch.complete()
+            fit = goodness_or_none(whole)
+            alarms += [*outcome_alarms(evaluate_trio_labels(whole), fit), *goodness_alarms(whole, fit)]
         alarms += residual_alarms(panel.deduplicated, panel.test)
         if len(sketch.labels) > 2:
             alarms += agreement_alarms(panel.deduplicated, agreement_test(panel.pairs, *panel.classes))
@@ -440,59 +446,6 @@ def _has_theorem(sketch: Sketch) -> bool:
     return len(sketch.jurors) == 3 and 3 <= len(sketch.labels) <= MOST_LABELS and bool(sketch.complete().items)
 
 
-def untried(sketch: Sketch) -> tuple[str, ...]:
-    """A note that a trio has too many labels for the theorem: without it, all would seem well.
-
-    Returns
-    -------
-    tuple of str
-    """
-    if len(sketch.jurors) != 3 or len(sketch.labels) <= MOST_LABELS:
-        return ()
-    how_many = f"{len(sketch.labels):,} labels, where at most {MOST_LABELS} can be tested"
-    return (f"Whether independent jurors would give these counts was not tested: {how_many}.",)
-
-
-def estimate_alarms(sketch: Sketch) -> list[Alarm]:
-    """The alarms of the exact theorem and of the goodness of fit, for three jurors graded by estimation.
-
-    Returns
-    -------
-    list of Alarm
-    """
-    if not _has_theorem(sketch):
-        return []
-    whole = sketch.complete()
-    fit = goodness_or_none(whole)
-    return [*outcome_alarms(evaluate_trio_labels(whole), fit), *goodness_alarms(whole, fit)]
-
-
-def exact_intervals(
-    sketch: Sketch, solution: Solution, target: Target, level: float, seed: int
-) -> dict[str, Any] | None:
-    """Intervals around the exact numbers, with the standard errors of the panel model.
-
-    Returns
-    -------
-    dict of ndarray, or None
-        As `panel_intervals`.
-    """
-    of_panel = panel_intervals(evaluate_panel(sketch, seed=seed), target=target, level=level, seed=seed)
-    if of_panel is None:
-        return None
-    floats, errors = solution.to_float(), of_panel["errors"]
-    prevalence = np.array(floats.prevalences, dtype=float)
-    accuracy = np.array([[table[k][k] for k in range(len(table))] for table in floats.confusions], dtype=float)
-    score = np.array(list(floats.score.values()), dtype=float)
-    items = np.full(len(score), float(sketch.items))
-    ends = {
-        "prevalence": interval_around(prevalence, errors["prevalence"], np.full(len(prevalence), items[0]), level),
-        "accuracy": interval_around(accuracy, errors["accuracy"], items[0] * prevalence, level),
-        "score": interval_around(score, errors["score"], items, level),
-    }
-    return {**{name: np.stack(pair, axis=-1) for name, pair in ends.items()}, "errors": errors}
-
-
 def grade_trio_labels(sketch: Sketch, request: GradeRequest) -> Evaluation:
     """Three jurors, three labels or more: the exact theorem on the items that all three answered.
 
@@ -513,16 +466,26 @@ def grade_trio_labels(sketch: Sketch, request: GradeRequest) -> Evaluation:
     orders = list(permutations(range(len(sketch.labels)))) if decode.relabelings <= _MOST_LISTED else [()]
     solutions = (exact, *(decode.relabelled(order) for order in orders[1:]))
     alarms, floats, few = outcome_alarms(decode), exact.to_float(), too_few_juror_alarms(whole)
-    ends = None
+    interval = standard_error = None
     if request.intervals and not few:
-        ends = exact_intervals(sketch, exact, request.target, request.level, request.seed)
+        panel = evaluate_panel(sketch, seed=request.seed)
+        of_panel = panel_intervals(panel, target=request.target, level=request.level, seed=request.seed)
+        if of_panel is not None:  # around the exact numbers, with the standard errors of the panel model
+            errors, items = of_panel["errors"], float(sketch.items)
+            prevalence = np.array(floats.prevalences, dtype=float)
+            accuracy = np.array([[table[k][k] for k in range(len(table))] for table in floats.confusions], dtype=float)
+            score = np.array(list(floats.score.values()), dtype=float)
+            sizes = np.full(len(prevalence), items), items * prevalence, np.full(len(score), items)
+            values = zip(STATISTICS, (prevalence, accuracy, score), sizes, strict=True)
+            ends = {name: interval_around(x, errors[name], size, request.level) for name, x, size in values}
+            interval = named_statistics(sketch, {name: np.stack(pair, axis=-1) for name, pair in ends.items()})
+            standard_error = named_statistics(sketch, errors)
     return Evaluation(
         items=whole.items, jurors=sketch.jurors, labels=sketch.labels, method="algebraic",
         independent=IndependentGrades(
             solution=floats, exact=exact, solutions=solutions, rule=decode.rule or "",
             partition=majority_partition(sketch) if few else partition_by_label(sketch, floats),
-            interval=None if ends is None else named_statistics(sketch, ends),
-            standard_error=None if ends is None else named_statistics(sketch, ends["errors"]),
+            interval=interval, standard_error=standard_error,
         ),
         alarms=sort_by_severity([*few, *alarms]), target=request.target, level=request.level,
         measured={"relabelings": decode.relabelings, "gap": decode.gap},

@@ -25,7 +25,7 @@ settled (docs/guides/systems.md; `benchmarks/systems.py` measures all of this).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from statistics import NormalDist
 from types import NoneType
@@ -128,20 +128,8 @@ class SystemComparison(Result):
     _version = 1
 
     def _document(self) -> dict[str, Any]:
-        return {
-            "good": self.good,
-            "level": self.level,
-            "judges": self.judges,
-            "systems": {name: asdict(rate) for name, rate in self.systems.items()},
-            "differences": [asdict(difference) for difference in self.differences],
-            "ranking": self.ranking,
-            "common_sd": self.common_sd,
-            "own_sd": self.own_sd,
-            "leanings": [asdict(leaning) for leaning in self.leanings],
-            "adjusted": self.adjusted,
-            "with_gold": {str(number): asdict(widths) for number, widths in self.with_gold.items()},
-            "alarms": self.alarms,
-        }
+        names = ("good", "level", "judges", "systems", "differences", "ranking", "common_sd", "own_sd", "leanings")
+        return {name: getattr(self, name) for name in (*names, "adjusted", "with_gold", "alarms")}
 
     def _columns(self) -> Columns:
         tier = {name: k for k, names in enumerate(self.ranking, 1) for name in names}
@@ -183,16 +171,16 @@ class SystemComparison(Result):
         -------
         Table
         """
-        shown = percent if self.good is not None else _level_text
-        ends = percent_range if self.good is not None else _level_range
         what = f"rate of {self.good}" if self.good is not None else "mean level"
         what += "" if self.adjusted is None else f" at equal {self.adjusted}"
         heads = ("rank", "system", what, f"{self.level * 100:g}%", "raw", "items")
-        rows = tuple(
-            (rank_text(x), name[:36], shown(x.rate), ends((x.low, x.high)), shown(x.raw), f"{x.items:,}")
-            for name, x in self.systems.items()
-        )
-        return Table(heads, rows, right=(2, 3, 4, 5))
+        rows = []
+        for name, x in self.systems.items():
+            rate, ends, raw = percent(x.rate), percent_range((x.low, x.high)), percent(x.raw)
+            if self.good is None:
+                rate, ends, raw = f"{x.rate:.2f}", f"{x.low:.2f} – {x.high:.2f}", f"{x.raw:.2f}"
+            rows.append((rank_text(x), name[:36], rate, ends, raw, f"{x.items:,}"))
+        return Table(heads, tuple(rows), right=(2, 3, 4, 5))
 
     def difference_table(self) -> Table:
         """The difference of each pair with its interval, and whether their order is settled.
@@ -201,22 +189,25 @@ class SystemComparison(Result):
         -------
         Table
         """
-        pairs = tuple(
-            (f"{d.a} - {d.b}"[:44], _points(d.difference, self.good), _points_range(d, self.good), d.order)
-            for d in self.differences
-        )
-        return Table(("difference", "", f"{self.level * 100:g}%", "order"), pairs, right=(1, 2))
+        unit = "" if self.good is None else " points"
+        pairs = []
+        for d in self.differences:
+            ends = f"{self._points(d.low)} – {self._points(d.high)}"
+            pairs.append((f"{d.a} - {d.b}"[:44], f"{self._points(d.difference)}{unit}", ends, d.order))
+        return Table(("difference", "", f"{self.level * 100:g}%", "order"), tuple(pairs), right=(1, 2))
+
+    def _points(self, value: float, sign: str = "+") -> str:
+        """A difference: of levels as it is, of rates in points."""
+        return f"{value:{sign}.2f}" if self.good is None else f"{value * 100:{sign}.0f}"
 
     def _about_gold(self) -> str:
         """Why intervals are wide, and what gold labels would make of them."""
         why = "Most of the uncertainty is bias that the judges share, which more items do not narrow."
-        now, *later = self.with_gold.items() or [(0, GoldWidths(0.0, 0.0))]
-        if not later or len(self.systems) < 2:
+        if len(self.with_gold) < 2 or len(self.systems) < 2:
             return why
-        unit = "" if self.good is None else " points"
-        before, *after = (_half(widths.rate, self.good) for _, widths in (now, *later))
-        numbers = _names([str(number) for number, _ in later], "or")
-        then = f"{_names(after, 'or')}{unit}"
+        before, *after = (f"± {self._points(widths.rate, '')}" for widths in self.with_gold.values())
+        numbers = _names([str(number) for number in self.with_gold if number], "or")
+        then = f"{_names(after, 'or')}{'' if self.good is None else ' points'}"
         if any(rate.gold for rate in self.systems.values()):
             numbers, before = f"{numbers} in all", f"{before} without any"
         return f"{why} Gold labels do: {numbers} would narrow rates from {before} to about {then}."
@@ -354,7 +345,13 @@ def compare_systems(
     if grading.get("gold") is not None:
         grading["gold"] = as_key(grading["gold"], votes)
     contrasts = {name: covariate_contrasts(name, x.tolist()) for name, x in (covariates or {}).items()}
-    at_mean = None if adjust is None else (adjust[0], _numbers(*adjust))
+    at_mean: tuple[str, Floats] | None = None
+    if adjust is not None:
+        of_column = covariate_contrasts(adjust[0], adjust[1].tolist())
+        if "per sd" not in of_column:
+            message = f"adjust={adjust[0]}: this column holds texts; name a column of numbers"
+            raise OptionError(message, name="adjust")
+        at_mean = adjust[0], of_column["per sd"]
     evaluation, counted, known = grade_rows(votes, **grading)
     compared = compare_graded(evaluation, counted, known, groups, good=good, fewest=fewest, adjust=at_mean)
     if not contrasts:
@@ -370,14 +367,6 @@ def compare_systems(
         raise OptionError("covariate= needs one row per item, and these votes are counts", name="covariate")
     leanings = find_leanings(is_good[cast], counted.votes.jurors, contrasts, truth, compared.level)
     return replace(compared, leanings=leanings)
-
-
-def _numbers(name: str, values: NDArray[Any]) -> Floats:
-    """A covariate to adjust for, in standard deviations."""
-    contrasts = covariate_contrasts(name, values.tolist())
-    if "per sd" not in contrasts:
-        raise OptionError(f"adjust={name}: this column holds texts; name a column of numbers", name="adjust")
-    return contrasts["per sd"]
 
 
 def _names_of(groups: NDArray[Any], fewest: int) -> list[str]:
@@ -481,9 +470,18 @@ def compare_graded(
         )
         for k in order
     }  # fmt: skip
-    reasons = _why_nothing_is_settled(evaluation)
+    reasons = []  # why the panel itself keeps an order from being settled
+    if any(alarm.level == "alarm" for alarm in evaluation.alarms):
+        reasons.append("an alarm is raised about the judges")
+    informative = len(evaluation.jurors) - len(evaluation.ranking.uninformative)
+    if not evaluation.exam and informative < _INFORMATIVE * len(evaluation.jurors):
+        reasons.append("too few judges are known to do better than a constant answer")
     ranked = [k for k in order.tolist() if items[k] >= _FEWEST_ITEMS]
-    questions = _questions(votes, group_names, names)
+    questions: dict[str, set[str]] = {name: set() for name in names}  # an item's name without that of its system
+    if votes.items is not None:
+        for item, group in zip(votes.item_names().tolist(), group_names.tolist(), strict=True):
+            if group is not None:
+                questions[group].add(str(item).replace(group, "", 1))
     pairs = list(combinations(order.tolist(), 2))
     strict = NormalDist().inv_cdf(1 - (1 - level) / 2 / max(len(list(combinations(ranked, 2))), 1))
     differences = []
@@ -496,7 +494,7 @@ def compare_graded(
             settled = "settled"
         elif abs(gap) > z * error and is_ranked:
             settled = "leaning"
-        of_a, of_b = questions.get(names[a], set()), questions.get(names[b], set())
+        of_a, of_b = questions[names[a]], questions[names[b]]
         paired = bool(of_a & of_b) and 2 * len(of_a & of_b) >= min(len(of_a), len(of_b))
         low_end, high_end = max(gap - z * error, -1.0), min(gap + z * error, 1.0)
         chance = NormalDist().cdf(gap / error) if error > 0 else float(gap > 0)
@@ -509,11 +507,18 @@ def compare_graded(
         beside = [d for d in differences if d.order == "settled" and name in (d.a, d.b)]
         better = sum((d.difference < 0) == (d.a == name) for d in beside)
         rates[name] = replace(rates[name], best_rank=1 + better, worst_rank=len(ranked) - (len(beside) - better))
+    settled_pairs = {frozenset((d.a, d.b)) for d in differences if d.order == "settled"}
+    tiers: list[list[str]] = []  # cut wherever every system above is settled against every system below
+    for k, name in enumerate(names[k] for k in ranked):
+        above, below = ranked[:k], ranked[k:]
+        if all(frozenset((names[a], names[b])) in settled_pairs for a in above for b in below):
+            tiers.append([])
+        tiers[-1].append(name)
     return SystemComparison(
         good=good, systems=rates, differences=tuple(differences),
-        ranking=_tiers([names[k] for k in ranked], differences), level=level, judges=len(votes.jurors),
+        ranking=tuple(map(tuple, tiers)), level=level, judges=len(votes.jurors),
         common_sd=unit * common, own_sd=unit * own,
-        alarms=tuple(alarm for alarm in evaluation.alarms if alarm.level != "note"), reasons=reasons,
+        alarms=tuple(alarm for alarm in evaluation.alarms if alarm.level != "note"), reasons=tuple(reasons),
         evaluation=evaluation, adjusted=None if adjust is None else adjust[0],
         with_gold=_gold_widths(prior, unknown_before, items, noise, z, unit),
     )  # fmt: skip
@@ -618,58 +623,6 @@ def _gold_widths(
     return widths
 
 
-def _why_nothing_is_settled(evaluation: Evaluation) -> tuple[str, ...]:
-    """Why the panel itself keeps an order from being settled; empty where it does not."""
-    reasons = []
-    if any(alarm.level == "alarm" for alarm in evaluation.alarms):
-        reasons.append("an alarm is raised about the judges")
-    informative = len(evaluation.jurors) - len(evaluation.ranking.uninformative)
-    if not evaluation.exam and informative < _INFORMATIVE * len(evaluation.jurors):
-        reasons.append("too few judges are known to do better than a constant answer")
-    return tuple(reasons)
-
-
-def _questions(votes: Votes, groups: NDArray[Any], names: Sequence[str]) -> dict[str, set[str]]:
-    """The questions that each system answered: an item's name without the system's; empty where items have no names."""
-    if votes.items is None:
-        return {}
-    found: dict[str, set[str]] = {name: set() for name in names}
-    for item, group in zip(votes.item_names().tolist(), groups.tolist(), strict=True):
-        if group is not None:
-            found[group].add(str(item).replace(group, "", 1))
-    return found
-
-
-def _tiers(ranked: Sequence[str], differences: Sequence[SystemDifference]) -> tuple[tuple[str, ...], ...]:
-    """Cut the ranking wherever every system above is settled against every system below."""
-    settled = {frozenset((d.a, d.b)) for d in differences if d.order == "settled"}
-    tiers: list[list[str]] = [[]]
-    for k, name in enumerate(ranked):
-        above, below = ranked[:k], ranked[k:]
-        if k and all(frozenset((a, b)) in settled for a in above for b in below):
-            tiers.append([])
-        tiers[-1].append(name)
-    return tuple(tuple(tier) for tier in tiers if tier)
-
-
-def _level_text(value: float) -> str:
-    return f"{value:.2f}"
-
-
-def _level_range(ends: tuple[float, float]) -> str:
-    return f"{ends[0]:.2f} – {ends[1]:.2f}"
-
-
-def _points(value: float, good: Label | None) -> str:
-    return f"{value:+.2f}" if good is None else f"{value * 100:+.0f} points"
-
-
-def _points_range(difference: SystemDifference, good: Label | None) -> str:
-    if good is None:
-        return f"{difference.low:+.2f} – {difference.high:+.2f}"
-    return f"{difference.low * 100:+.0f} – {difference.high * 100:+.0f}"
-
-
 def rank_text(rate: SystemRate) -> str:
     """The places that a system may have.
 
@@ -681,10 +634,6 @@ def rank_text(rate: SystemRate) -> str:
     if rate.best_rank is None or rate.best_rank == rate.worst_rank:
         return "–" if rate.best_rank is None else str(rate.best_rank)
     return f"{rate.best_rank} – {rate.worst_rank}"
-
-
-def _half(width: float, good: Label | None) -> str:
-    return f"± {width:.2f}" if good is None else f"± {width * 100:.0f}"
 
 
 def _names(names: Sequence[str], between: str) -> str:

@@ -26,9 +26,10 @@ from jurors.votes.findings import repeated_rows, scale_finding, similar_names
 from jurors.votes.frame import is_frame, votes_from_frame
 from jurors.votes.io.sources import are_files
 from jurors.votes.read import read_votes
-from jurors.votes.table import Repeats, Votes
+from jurors.votes.table import Votes
 
 _MOST_ITEMS = 10_000_000
+_MEAN_DIGITS = 15  # a mean of decimals is again a short decimal, or has no end
 _LARGEST = 1e60  # products of two variances are still far from the largest float
 
 
@@ -170,7 +171,12 @@ def numbers_of(votes: Votes) -> Numbers:
     if votes.repeats is not None:
         if votes.counts is not None:
             raise VotesError("repeated numbers that are already counted have no mean; read the votes themselves")
-        again = _replace_by_means(values, known, votes.repeats)
+        answers = known[np.minimum(votes.repeats.answers, len(known) - 1)]  # abstaining is the last code, and -1
+        count = (~np.isnan(answers)).sum(axis=1)
+        means = np.divide(np.nansum(answers, axis=1), count, out=np.full(len(answers), np.nan), where=count > 0)
+        row, juror, several = votes.repeats.row, votes.repeats.juror, count > 1
+        values[row, juror] = [float(f"{mean:.{_MEAN_DIGITS}g}") for mean in means.tolist()]
+        again = RepeatedNumbers(row[several], juror[several].astype(np.int64), answers[several])
         remarks = (*remarks, "where a juror answered an item several times, the mean counts")
     if votes.counts is not None:
         if votes.total > _MOST_ITEMS:
@@ -217,8 +223,6 @@ def _first_cell(label: Any, votes: Votes) -> str:
 # Fisher's.
 # ---------------------------------------------------------------------------------------------------------------------
 
-_MEAN_DIGITS = 15  # a mean of decimals is again a short decimal, or has no end
-
 
 @dataclass(frozen=True, eq=False)
 class RepeatedNumbers:
@@ -232,19 +236,6 @@ class RepeatedNumbers:
         """The same without some cells of items x jurors."""
         stays = ~cells[self.row, self.juror]
         return RepeatedNumbers(self.row[stays], self.juror[stays], self.values[stays])
-
-
-def _replace_by_means(values: Floats, known: Floats, repeats: Repeats) -> RepeatedNumbers:
-    """Put the means of repeated numbers into their cells (items x jurors); all of these numbers are returned.
-
-    `known` are the distinct numbers, and NaN.
-    """
-    answers = known[np.minimum(repeats.answers, len(known) - 1)]  # abstaining is the last code, and -1
-    count = (~np.isnan(answers)).sum(axis=1)
-    means = np.divide(np.nansum(answers, axis=1), count, out=np.full(len(answers), np.nan), where=count > 0)
-    values[repeats.row, repeats.juror] = [float(f"{mean:.{_MEAN_DIGITS}g}") for mean in means.tolist()]
-    several = count > 1
-    return RepeatedNumbers(repeats.row[several], repeats.juror[several].astype(np.int64), answers[several])
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

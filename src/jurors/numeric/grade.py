@@ -437,10 +437,13 @@ class NumberGrades(Drawable):
         ranked, value = self._ranked(), np.nan_to_num(self.reliability, nan=-np.inf)
         others = sorted(set(range(len(self.jurors))) - set(ranked), key=lambda k: (-value[k], k))
         order = ordered_jurors([*ranked, *others], self.jurors, self.numbers, options)
-        place = {name: k for k, name in enumerate(self.jurors)}
         answer = ["No juror can be ranked."]
         if ranked:
-            leaders = name_leaders([place[name] for name in self.leaders], len(ranked), self._described)
+            described = {
+                name: f"{shorten(name)} {shown(self.reliability[k])} ({shown_range(self.reliability_ends[k])})"
+                for k, name in enumerate(self.jurors)
+            }
+            leaders = name_leaders(self.leaders, len(ranked), described.__getitem__)
             truth = f"True values: {shown(self.truth_mean)} ± {shown(self.truth_spread)} on the panel's scale."
             answer = [leaders, "Reliability is the squared correlation with the truth, calibrated.", _SCALE, truth]
         title = f"{count_noun(len(self.jurors), 'juror')}, {count_noun(self.items, 'item')}, numbers"
@@ -449,10 +452,6 @@ class NumberGrades(Drawable):
         if options.full:
             blocks += self._full_blocks(order)
         return card_of_numbers(title, self, answer, blocks, options)
-
-    def _described(self, k: int) -> str:
-        reliability = f"{shown(self.reliability[k])} ({shown_range(self.reliability_ends[k])})"
-        return f"{shorten(self.jurors[k])} {reliability}"
 
     def _full_blocks(self, order: Sequence[int]) -> Iterator[Block]:
         """Every interval, the independent-errors model, correlated pairs and outliers."""

@@ -1,15 +1,14 @@
-"""Scoring jurors' numbers against a key: numbers and true values come in; errors of jurors and of items' values go out.
+"""Scoring jurors' numbers against a key: numbers and true values come in; errors of jurors go out.
 
 Each column of numbers is regressed on the truth, number = offset + slope x truth + error, by least squares. Intervals
 use the jackknife, which assumes no distribution of the errors: for correlations on the scale of Fisher's z, for
-positive quantities on a log scale, where they are nearly symmetric. The same is done for items' values (by grades,
-plain mean, plain median).
+positive quantities on a log scale, where they are nearly symmetric.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Unpack
 
 import numpy as np
@@ -42,7 +41,6 @@ from jurors.numeric.data import (
 from jurors.numeric.factor import FALSE_ALARMS, squared_ends
 from jurors.numeric.grade import (
     ABOUT_LINES,
-    ItemValues,
     NumberGrades,
     about_numbers,
     calibrate_numbers,
@@ -50,7 +48,6 @@ from jurors.numeric.grade import (
     interval_table,
     number_grades_by,
     ordered_jurors,
-    values_by,
 )
 from jurors.options import Confidence, SourceOptions
 from jurors.results import Block, Columns, Drawable, Table, count_noun, row_documents
@@ -209,70 +206,6 @@ def true_values(key: Any, source: Any, numbers: Numbers) -> tuple[Floats, tuple[
     return values, tuple(f"key: {remark}" for remark in read.remarks)
 
 
-_WAYS = {"grades": "from all jurors (label)", "mean": "plain mean", "median": "plain median"}
-
-
-@dataclass(frozen=True)
-class ValuesScored:
-    """The errors of one way to estimate items' values."""
-
-    by: str  #: "grades" (as `value_items` does), "mean" or "median"
-    items: int  #: with an estimated and a true value
-    rmse: float
-    bias: float
-    correlation: float
-    rank_correlation: float
-    inside: float = float("nan")  #: the share of true values inside their calibrated intervals
-    independent_inside: float = float("nan")  #: the same for the intervals if errors are independent
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON has it: null where there is no such number."""
-        return {name: None if value != value else value for name, value in asdict(self).items()}
-
-    def cells(self) -> tuple[str, ...]:
-        """A row of a table."""
-        inside = "" if self.inside != self.inside else f"{self.inside:.1%}"
-        measures = (self.rmse, self.bias, self.correlation, self.rank_correlation)
-        return _WAYS[self.by], f"{self.items:,}", *map(shown, measures), inside
-
-
-def values_scored(numbers: Floats, truth: Floats, valued: ItemValues | None) -> tuple[ValuesScored, ...]:
-    """Compare items' values with the true ones: by grades (where there are any), and by plain means and medians.
-
-    Returns
-    -------
-    tuple of ValuesScored
-        One for each way.
-
-    Examples
-    --------
-    >>> numbers, truth = np.array([[1.0, 2], [2, 4], [5, np.nan]]), np.array([1.0, 3, 5])
-    >>> [(way.by, round(way.rmse, 3), round(way.rank_correlation, 3)) for way in values_scored(numbers, truth, None)]
-    [('mean', 0.289, 1.0), ('median', 0.289, 1.0)]
-    """
-    from scipy.stats import rankdata
-
-    some = ~np.isnan(numbers).all(axis=1)
-    ways = {} if valued is None else {"grades": valued.value}
-    for name, average in (("mean", np.nanmean), ("median", np.nanmedian)):
-        ways[name] = np.full(len(numbers), np.nan)
-        ways[name][some] = average(numbers[some], axis=1)
-    scored = []
-    for name, values in ways.items():
-        known = ~np.isnan(values) & ~np.isnan(truth)
-        value, true = values[known], truth[known]
-        plain = against_truth(value[:, None], true, 0.95)
-        ranks = against_truth(rankdata(value)[:, None], rankdata(true), 0.95)
-        coverage = []
-        if name == "grades" and valued is not None:
-            for low, high in ((valued.low, valued.high), (valued.independent.low, valued.independent.high)):
-                is_inside = ((low[known] <= true) & (true <= high[known]))[~np.isnan(low[known])]
-                coverage.append(float(is_inside.mean()) if len(is_inside) else float("nan"))
-        measures = (plain.rmse, plain.bias, plain.correlation, ranks.correlation)
-        scored.append(ValuesScored(name, len(value), *(float(measure[0]) for measure in measures), *coverage))
-    return tuple(scored)
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 # `score_numbers`
 # ---------------------------------------------------------------------------------------------------------------------
@@ -289,7 +222,6 @@ class NumberScores(Drawable):
     items: int  #: with a true value
     by_key: AgainstTruth  #: per juror: correlation, reliability, RMSE, bias, slope, offset, noise, with ends
     grades: NumberGrades | None  #: of all items, without the key; None where the numbers do not determine any
-    values: tuple[ValuesScored, ...]  #: the items' values: by grades, and plain means and medians
     truth_mean: float
     truth_spread: float  #: the standard deviation of the true values
     level: float
@@ -318,7 +250,6 @@ class NumberScores(Drawable):
         return {
             **about_numbers(self),
             "jurors": row_documents(self._score_columns()),
-            "values": self.values,
             "independent": None if self.grades is None else self.grades.independent.document(self.jurors, self.level),
             **({} if self.repeats is None else {"repeats": self.repeats}),
             "remarks": self.remarks,
@@ -350,13 +281,7 @@ class NumberScores(Drawable):
         return card_of_numbers(title, self, [answer, *self._sentences()], blocks, options)
 
     def _sentences(self) -> Iterator[str]:
-        """How good items' values and the estimates without the key are, and what the true values are."""
-        by_way = {way.by: shown(way.rmse) for way in self.values}
-        if "grades" in by_way and not self.is_other_unit:
-            yield (
-                f"Items' values have an RMSE of {by_way['grades']} when estimated from all jurors, {by_way['mean']} as "
-                f"plain means and {by_way['median']} as plain medians."
-            )
+        """How good the estimates without the key are, and what the true values are."""
         if self.grades is not None:
             low, high = self.grades.reliability_ends.T
             true = self.by_key.reliability
@@ -368,7 +293,7 @@ class NumberScores(Drawable):
         yield f"True values: {shown(self.truth_mean)} ± {shown(self.truth_spread)}."
 
     def _full_blocks(self, order: Sequence[int]) -> Iterator[Block]:
-        """Every interval, reliabilities beside those without the key, and the errors of items' values."""
+        """Every interval, and reliabilities beside those without the key."""
         for names in (("rmse", "bias", "correlation"), ("slope", "offset", "noise")):
             yield interval_table("by the key", self.jurors, self.by_key, names, self.level, order)
         sure = f"{self.level * 100:g}%"
@@ -379,8 +304,6 @@ class NumberScores(Drawable):
             for k in order
         )
         yield Table(headings, rows, title="reliability: by the key and without it", right=tuple(range(1, 7)))
-        heads = ("values of items", "items", "RMSE", "bias", "correlation", "rank correlation", "inside the interval")
-        yield Table(heads, tuple(way.cells() for way in self.values), right=tuple(range(1, 7)))
         if self.repeats is not None:
             yield self.repeats.table(self.level)
         yield wrapped("By the key, RMSE and bias are of the number minus the true value.", ABOUT_LINES)
@@ -449,13 +372,13 @@ def score_numbers(source: Any, key: Any, *, level: float = 0.95, **reading: Unpa
 
 def _score(numbers: Numbers, truth: Floats, about_key: tuple[str, ...], level: float) -> NumberScores:
     known = truth[~np.isnan(truth)]
-    calibrated, grades, values, remarks = None, None, None, list[str]()
+    calibrated, grades, remarks = None, None, list[str]()
     try:
         calibrated = calibrate_numbers(numbers)
     except SketchError as error:
         remarks.append(f"no estimates without the key: {error}")
     else:
-        grades, values = number_grades_by(calibrated, level), values_by(calibrated, level)
+        grades = number_grades_by(calibrated, level)
         if calibrated.outliers:
             remarks.append("outliers are left out of the estimates without the key, and included in the scores by it")
     without_outliers = numbers if calibrated is None else calibrated.numbers
@@ -480,14 +403,13 @@ def _score(numbers: Numbers, truth: Floats, about_key: tuple[str, ...], level: f
             is_other_unit = True
             remarks.append(
                 f"the key ranges from {low:g} to {high:g} and the numbers from {given.min():g} to {given.max():g}: if "
-                "the units differ, use correlation and reliability, not RMSE, bias or the share inside intervals"
+                "the units differ, use correlation and reliability, not RMSE and bias"
             )
     return NumberScores(
         jurors=numbers.jurors,
         items=len(known),
         by_key=against_truth(numbers.values, truth, level),
         grades=grades,
-        values=values_scored(numbers.values, truth, values),
         truth_mean=float(known.mean()),
         truth_spread=float(known.std()),
         level=level,

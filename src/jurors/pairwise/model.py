@@ -323,7 +323,12 @@ def _fit_at_tau(data: CountedPairs, state: State) -> Strengths:
         strength, used_habits = solved.step()
         habits = np.zeros_like(state.habits)
         habits[:, used] = used_habits
-        moved = _backtrack(data, state, strength, habits)
+        before, moved = state.misfit(data), state
+        for share in 0.5 ** np.arange(12):  # the step, halved until the fit is no worse
+            there = replace(state, strength=state.strength + share * strength, habits=state.habits + share * habits)
+            if there.misfit(data) <= before:
+                moved = there
+                break
         change = max(np.abs(moved.strength - state.strength).max(), np.abs(moved.habits - state.habits).max())
         state = replace(moved, sigma=sigma.following(moved, solved.covariance, change))
         if max(change, sigma.off) < _TOLERANCE:
@@ -339,16 +344,6 @@ def _solve_curvature(data: CountedPairs, state: State, *, expected: bool) -> tup
     curvature = Curvature.at(data, state, expected=expected)
     solved = curvature.solved()
     return _solve_curvature(data, state, expected=True) if solved is None else (curvature, solved)
-
-
-def _backtrack(data: CountedPairs, state: State, strength: Floats, habits: Floats) -> State:
-    """The step, halved until the fit is no worse."""
-    before = state.misfit(data)
-    for share in 0.5 ** np.arange(12):
-        there = replace(state, strength=state.strength + share * strength, habits=state.habits + share * habits)
-        if there.misfit(data) <= before:
-            return there
-    return state
 
 
 class _SigmaEstimate:

@@ -1,7 +1,7 @@
 """Reference juries: juries with known keys, and the population they were drawn from.
 
 How far a jury's errors are shared cannot be seen in its votes (docs/calibration.md). It can be measured where the key
-is known (`jurors.jury.reference`), and the distribution over such juries is the honest prior for the next one. An
+is known (`jurors.jury.compare`), and the distribution over such juries is the honest prior for the next one. An
 organisation's own history is the best one. Rows of a CSV table come in; a `Population` goes out, which is all that
 calibration needs.
 """
