@@ -476,7 +476,14 @@ def wide_layout(table: LayoutHints) -> Layout | None:
 
     votes = tuple(k for k in table.free if k not in (item, count) and (k in table.ballots or may_be_juror(k)))
     layout = Layout(kind="wide" if count is None else "counts", item=item, count=count, votes=votes)
-    for check in (refuse_totals, refuse_other_columns, refuse_key_column, refuse_count, refuse_tallies):
+    for check in (
+        refuse_totals,
+        refuse_item_in_two,
+        refuse_other_columns,
+        refuse_key_column,
+        refuse_count,
+        refuse_tallies,
+    ):
         check(table, layout)
     return layout
 
@@ -551,6 +558,23 @@ def refuse_totals(table: LayoutHints, layout: Layout) -> None:
             f"the last line, {name!r}, looks like totals of the others: remove it (`sed '$d' FILE | jurors … -`)",
             code="no_votes_table",
         )
+
+
+def refuse_item_in_two(table: LayoutHints, layout: Layout) -> None:
+    """Refuse items that come again and need another column: answers of several models to one question."""
+    profile, names, item = table.profile, table.names, layout.item
+    if item is None or table.columns[item].distinct > 0.9 * profile.rows:
+        return
+    rest = [k for k in table.free if k != item and k not in table.ballots and table.columns[k].filled == profile.rows]
+    for k in sorted(rest, key=lambda k: table.columns[k].distinct):
+        if table.columns[k].distinct > 1 and profile.identify(item, k) > 0.98:
+            out = " ".join(table.flags("ignore", n) for n in table.free if n not in table.ballots)
+            raise VotesError(
+                f"column {names[item]!r} repeats items with different values of {names[k]!r}: use "
+                f"{table.flags('item', item, k)} if both together name the item, or --layout wide {out} to make each "
+                "row an item",
+                code="two_readings",
+            )
 
 
 def refuse_other_columns(table: LayoutHints, layout: Layout) -> None:
