@@ -93,6 +93,29 @@ def decoded(series: Any) -> Any:
 # -- columns that the caller names and the frame does not have ---------------------------------------------------------
 
 
+def struct_field(names: Sequence[str], kinds: Sequence[Any], path: str) -> tuple[int, list[str], Any]:
+    """Find a field inside a struct by its dotted path.
+
+    Returns
+    -------
+    column, steps, kind
+        The position of the column, the names of the fields inside it, and the type of the last one.
+
+    Raises
+    ------
+    VotesError
+        With the nearest name where the path leads nowhere.
+    """
+    place, steps = home_of(names, path) or (find_column(names, path), [])
+    kind, at = kinds[place], names[place]
+    for step in steps:
+        known = {inner.name: inner.dtype for inner in getattr(kind, "fields", ())}
+        if step not in known:
+            match_name(path, [f"{at}.{name}" for name in known] or list(names), "column")
+        kind, at = known[step], f"{at}.{step}"
+    return place, steps, kind
+
+
 def joined_cells(columns: Sequence[Sequence[Any]], names: Sequence[str]) -> list[str | None]:
     r"""Join columns of cells to one of items' names.
 
@@ -119,6 +142,30 @@ def joined_name(parts: Sequence[Any]) -> str:
     """
     wholes = (isinstance(part, float) and part.is_integer() and abs(part) < _WHOLE for part in parts)
     return ITEM_SEPARATOR.join(escaped(int(part) if w else part) for part, w in zip(parts, wholes, strict=True))
+
+
+def joined_columns(names: Sequence[str], kinds: Sequence[Any]) -> Any:
+    """`joined_cells` as an expression, for the engine that holds the rows.
+
+    Returns
+    -------
+    narwhals.Expr
+    """
+    import narwhals as nw
+
+    parts = []
+    for name, kind in zip(names, kinds, strict=True):
+        column = nw.col(name)
+        text = column.cast(nw.String)
+        if kind.is_float():  # not every float has a whole number: a gap may be NaN, and some are too large
+            whole = nw.when(column.abs() < _WHOLE).then(column).cast(nw.Int64)
+            text = nw.when(whole == column).then(whole.cast(nw.String)).otherwise(text)
+            text = nw.when(~column.is_nan()).then(text)
+        if kind == nw.Boolean:  # as Python writes it, and files
+            text = nw.when(column).then(nw.lit("True")).otherwise(nw.when(~column).then(nw.lit("False")))
+        text = text.str.strip_chars().str.replace_all("\\", "\\\\", literal=True)
+        parts.append(text.str.replace_all(ITEM_SEPARATOR, f"\\{ITEM_SEPARATOR}", literal=True))
+    return nw.concat_str(parts, separator=ITEM_SEPARATOR)
 
 
 # -- votes from a frame -----------------------------------------------------------------------------------------------
@@ -258,23 +305,23 @@ class Frame:
         whole = item_name(options.item)
         if len(parts) < 2 or whole is None:
             return frame
-        table, places = collect(frame.table), [find_column(frame.names, part) for part in parts]
-        homes = [frame.names[k] for k in places]
-        values = joined_cells([table[:, k].to_list() for k in places], homes)
-        cells = nw.new_series(whole, values, nw.String, backend=table.implementation)
-        return replace(frame, table=table)._with(whole, nw.String(), cells, *homes)
+        names, kinds = frame.names, frame.kinds
+        places = [find_column(names, part) for part in parts]
+
+        if frame.is_eager:
+            values = joined_cells([frame.table[:, k].to_list() for k in places], [names[k] for k in places])
+            cells: Any = nw.new_series(whole, values, nw.String, backend=frame.table.implementation)
+        else:
+            cells = joined_columns([own_names(frame.table)[k] for k in places], [kinds[k] for k in places])
+        return frame._with(whole, nw.String(), cells, *(names[k] for k in places))
 
     def _with_field(self, path: str) -> Frame:
-        """With the field inside a struct that a dotted path names; VotesError suggests the nearest."""
         import narwhals as nw
 
-        place, steps = home_of(self.names, path) or (find_column(self.names, path), [])
-        kind, at, cell = self.kinds[place], self.names[place], nw.col(own_names(self.table)[place])
+        place, steps, kind = struct_field(self.names, self.kinds, path)
+        cell = nw.col(own_names(self.table)[place])
         for step in steps:
-            known = {inner.name: inner.dtype for inner in getattr(kind, "fields", ())}
-            if step not in known:
-                match_name(path, [f"{at}.{name}" for name in known] or list(self.names), "column")
-            kind, at, cell = known[step], f"{at}.{step}", cell.struct.field(step)
+            cell = cell.struct.field(step)
         return self._with(path, kind, cell, self.names[place])
 
     def _with(self, name: str, kind: Any, cells: Any, *homes: str) -> Frame:
