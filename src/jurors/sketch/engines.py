@@ -180,7 +180,7 @@ def count_frame(frame: Any, options: Reading) -> Sketch:
             votes = counted if collapsed is counted else Sketch.from_votes(collapsed).tuples
             repeated = list(repeated_rows(votes)) if layout.kind != "counts" else []
     except VotesError:
-        if not by_row and opened.is_eager:
+        if not by_row and (opened.is_eager or opened.stream is not None):
             votes_from_columns(opened, table, layout, options)  # raises with the number of the row
         raise
     effective = opened.effective_options(options)
