@@ -7,7 +7,6 @@ weak prior), which labels it favours (the bias), and how far its jurors deviate 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Unpack
 
 import numpy as np
@@ -47,7 +46,7 @@ def measure_jury(jury: JuryVotes, key: Floats, *, name: str = "", kind: str = ""
         raise SketchError("no item of the key was graded, so there is nothing to measure; give the key of more items")
     odds = log_odds(jury.posterior, jury.distinct)
     seen = GoldTuples(odds[at], jury.distinct[at], key[at])
-    log_rho = _likeliest(seen)
+    log_rho = likeliest_log_rho(seen)
     bias, precision, _ = laplace(seen, np.array([log_rho]), _BIAS_SD)
     q = temper_posteriors(seen.odds, seen.distinct, np.array([log_rho]), bias)
     free = jury.labels - 1
@@ -61,7 +60,7 @@ def measure_jury(jury: JuryVotes, key: Floats, *, name: str = "", kind: str = ""
     )  # fmt: skip
 
 
-def _likeliest(seen: GoldTuples) -> float:
+def likeliest_log_rho(seen: GoldTuples) -> float:
     """The log rho of most evidence, on successively finer grids."""
     low, high = -6.0, 3.0
     for _ in range(4):
@@ -129,29 +128,24 @@ def fit_reference(
     >>> jury.items, jury.jurors, 0 < jury.rho < 5
     (281, 3, True)
     """
-    graded = grade_blind(votes, key, intervals=False, **reading)
+    evaluation, sketch, counts = grade_blind(votes, key, intervals=False, **reading)
     with single_threaded():
-        _, posterior, _ = calibration_basis(graded.evaluation, graded.evaluation, graded.sketch)
-        jury = jury_votes(graded.sketch, posterior, graded.evaluation.representatives)
-        jury = drop_unanswered(graded.evaluation, jury)
-        return measure_jury(jury, graded.key.astype(float), name=name, kind=kind, source=source)
+        _, posterior, _ = calibration_basis(evaluation, evaluation, sketch)
+        jury = drop_unanswered(evaluation, jury_votes(sketch, posterior, evaluation.representatives))
+        return measure_jury(jury, counts.astype(float), name=name, kind=kind, source=source)
 
 
-@dataclass(frozen=True, eq=False)
-class GradedBlind:
-    """A jury graded without its key, and the key."""
-
-    evaluation: Evaluation
-    sketch: Sketch
-    key: Integers  #: tuples x labels, how many items
-
-
-def grade_blind(source: Any, key: Any, *, intervals: bool = True, **reading: Unpack[SourceOptions]) -> GradedBlind:
+def grade_blind(
+    source: Any, key: Any, *, intervals: bool = True, **reading: Unpack[SourceOptions]
+) -> tuple[Evaluation, Sketch, Integers]:
     """Grade a jury as if its key were not known, and count the key by decision tuple.
 
     Returns
     -------
-    GradedBlind
+    evaluation : Evaluation
+    sketch : Sketch
+    key : ndarray of int, (tuples, labels)
+        How many items.
     """
     counted, truth = count_gradable(read_input(source, **reading)).align(key)
     evaluation = grade_counted(counted, None, Grading(), intervals=intervals)
@@ -161,4 +155,4 @@ def grade_blind(source: Any, key: Any, *, intervals: bool = True, **reading: Unp
             "be a reference",
             code="few_jurors",
         )
-    return GradedBlind(evaluation, counted.sketch, counted.by_tuple(truth))
+    return evaluation, counted.sketch, counted.by_tuple(truth)
