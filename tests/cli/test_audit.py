@@ -72,6 +72,18 @@ def _answered(tmp_path: Path, n: int) -> Path:
 
 
 @pytest.mark.slow
+def test_a_plan_overwrites_an_empty_sheet_but_no_labels_by_a_person(tmp_path: Path) -> None:
+    (tmp_path / "votes.csv").write_text(VOTES)
+    sheet = tmp_path / "sheet.csv"
+    plan = ("plan", tmp_path / "votes.csv", "-n", "3", "-o", sheet)
+    assert [_run(*plan)[0] for _ in range(2)] == [0, 0]
+    filled = sheet.read_text().replace(",,", ",yes,", 1)
+    sheet.write_text(filled)
+    status, output = _run(*plan)
+    assert (status, sheet.read_text()) == (2, filled)
+    assert "the sheet holds 1 label by a person; name another file" in output
+
+
 def test_result_exits_by_its_goals_and_says_why(tmp_path: Path) -> None:
     sheet = _answered(tmp_path, 40)
     arguments = ["result", tmp_path / "votes.csv", "--answers", sheet, "--format", "json"]

@@ -134,7 +134,8 @@ def test_the_headline_and_the_first_row_name_the_same_juror() -> None:
         lines = result.to_text().splitlines()
         first = lines[next(k for k, line in enumerate(lines) if line.startswith("  juror")) + 1].split()[0]
         headline = next(line for line in lines if "best:" in line.casefold())
-        assert headline.split("best: ")[1].rpartition("; ")[2].split()[0] == first
+        named = f"any of the {len(result.jurors)} may be." if len(result.leaders) == len(result.jurors) else first
+        assert headline.split("best: ")[1].startswith(named)
         assert result.leaders[0].endswith(first.removeprefix("…"))
 
 

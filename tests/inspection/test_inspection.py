@@ -260,6 +260,15 @@ def test_items_without_a_vote_and_groups_that_never_meet_are_told() -> None:
     assert found.overlap.groups == (("u", "v", "w"), ("x", "y", "z"))
 
 
+def test_labels_that_jurors_estimated_are_no_key(tmp_path: Path) -> None:
+    votes = tmp_path / "votes.csv"
+    votes.write_text("item,ann,bob,cy\n" + "".join(f"q{k},yes,{'no' if k % 3 else 'yes'},yes\n" for k in range(9)))
+    for header, found in (("item,label,probability", 0), ("item,label", 1)):
+        rows = "".join(f"q{k},yes{',0.9' * (1 - found)}\n" for k in range(9))
+        (tmp_path / "labels.csv").write_text(f"{header}\n{rows}")
+        assert jurors.inspect(votes).to_text().count("--key") == found
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "obstacle"),

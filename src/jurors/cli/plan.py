@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from jurors._files import atomic_group, atomic_write, is_stream
 from jurors.cli.main import print_data, print_error
 from jurors.cli.options import Source, grading_option, texts_options, votes_options
 from jurors.cli.output import ALARM_STATUS, INPUT_PATH, Command, Output, output_options, path_option, register_output
-from jurors.errors import OptionError, SketchError
+from jurors.errors import JurorsError, OptionError, SketchError
 from jurors.results import FORMATS_OF_RESULTS, count_noun, csv_text
 
 if TYPE_CHECKING:
@@ -176,6 +177,10 @@ def audit_plan(
     beside = {} if target is None else {ending: target.with_name(f"{target.stem}.{ending}") for ending in endings}
     for ending, path in beside.items():
         register_output(f"SHEET.{ending}", path)
+    if labelled := 0 if target is None else _labels_in(target):
+        raise OptionError(
+            f"-o {target}: the sheet holds {count_noun(labelled, 'label')} by a person; name another file"
+        )
     with output.working("drawing") as bar:
         votes, texts = source.read_with_texts(items, text, bar)
         sheet = jurors.audit.plan(votes, n, after=after or None, texts=texts, blind=blind, seed=seed)
@@ -208,6 +213,13 @@ def result(
     output.show(audited)
     if not audited.passed:
         sys.exit(ALARM_STATUS)
+
+
+def _labels_in(path: Path) -> int:
+    """How many items a person has labelled in a sheet; 0 where there is no such file, or another one."""
+    with suppress(JurorsError):
+        return sum(label is not None for label in jurors.audit.read_sheet(path).labels)
+    return 0
 
 
 def _sheet_text(sheet: Sheet, form: str, target: Path | None, title: str | None) -> str:

@@ -29,6 +29,7 @@ from jurors.sketch.connectivity import MIN_JURORS, are_connected
 from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.trio_alarms import CONTRADICTIONS
 from jurors.votes.codes import Finding, midpoint
+from jurors.votes.io.local_files import read_head
 from jurors.votes.io.sources import ENDINGS, PACKED
 from jurors.votes.key import read_key
 from jurors.votes.scale import drop_unused_labels
@@ -245,8 +246,8 @@ def _find_key_file(files: Sequence[str], votes: Votes) -> str | None:
         return None
     for name, ending in product(_KEY_NAMES, _ENDINGS):
         path = Path(files[0]).with_name(name + ending)
-        if path.is_file() and not path.samefile(files[0]):
-            with suppress(VotesError):
+        if path.is_file() and not path.samefile(files[0]) and b"probability" not in read_head(path):
+            with suppress(VotesError):  # a label with a probability is an estimate, by `jurors label`, and no key
                 read_key(path).align(votes)
                 return str(path)
     return None

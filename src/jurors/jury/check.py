@@ -366,9 +366,9 @@ def _deciding_gold(evaluation: Evaluation, juror: str, distance: float) -> str:
         if widths is None or widths[juror] != widths[juror]:
             return ""
         if widths[juror] < distance:
-            return f"about {size} gold labels would decide it"
+            return f"if the estimate holds, about {size} gold labels would decide it"
         tried = size
-    return f"{tried} gold labels would not decide it" if tried else ""
+    return f"if the estimate holds, {tried} gold labels would not decide it" if tried else ""
 
 
 def _panel_alarms(evaluation: Evaluation, limits: Limits) -> Iterator[Alarm]:
