@@ -760,11 +760,6 @@ class ChangeTest:
         watched = [subject for subject in SUBJECTS if subject not in self.expected]
         return [_Subject(self, subject) for subject in watched if self.segments.watched.series(subject)]
 
-    def size(self, subject: str, series: int) -> float:
-        """How many items of a series count as one."""
-        least = max(self.block, BASE) if subject == "silence" else self.block
-        return max(least, self.sizes.get((subject, series), 1.0))
-
     def detections(self, now: Integers) -> Iterator[tuple[int, list[Detection]]]:
         """The rows of `now` (looks x cells: counts of the whole stream) at which a change is detected, and which."""
         if not self.segments.closed:
@@ -792,7 +787,9 @@ class _Subject:
         share = shares(series, members[subject]) if subject in members else np.ones(series)
         whole = sum(part for name, part in SUBJECTS.items() if name not in test.expected)
         self.needed: Floats = -np.log(test.alpha * SUBJECTS[subject] / whole * share)
-        self._size = np.array([test.size(subject, each) for each in range(series)])
+        # How many items count as one, by series.
+        least = max(test.block, BASE) if subject == "silence" else test.block
+        self._size = np.array([max(least, test.sizes.get((subject, each), 1.0)) for each in range(series)])
         begin = np.array([test.origins.get((subject, each), 0) for each in range(series)])
         self._counts = segments.numbers[:, None] > begin  # borders x series
         self._log_share = log_border_shares(segments.numbers.astype(float))

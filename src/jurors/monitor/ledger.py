@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -21,14 +21,7 @@ import numpy as np
 
 from jurors._numeric import Flags, Floats, Integers
 from jurors.errors import VotesError
-from jurors.monitor.windows import (
-    ClosedItems,
-    Panes,
-    Window,
-    from_text,
-    keys_of,
-    to_text,
-)
+from jurors.monitor.windows import ClosedItems, Panes, Window, from_text, keys_of, to_text
 from jurors.options import Label
 from jurors.votes.codes import factorize, is_missing, python_value
 from jurors.votes.frame import Frame, collect, is_frame, open_frame
@@ -281,12 +274,6 @@ Entry: TypeAlias = tuple[int, float, bytes, bytes]
 _NEW: Entry = (0, np.inf, b"", b"")
 
 
-def _columns(entries: Collection[Entry]) -> tuple[list[int], list[float], list[bytes], list[bytes]]:
-    """The panes, first times, keys and votes' times of some entries."""
-    panes, first = [entry[0] for entry in entries], [entry[1] for entry in entries]
-    return panes, first, [entry[2] for entry in entries], [entry[3] for entry in entries]
-
-
 class Ledger:
     """The votes on open items, counted into panes."""
 
@@ -299,8 +286,7 @@ class Ledger:
         self.latest = UNTIMED  #: the latest time of any vote
 
     def add(self, batch: VoteBatch) -> None:
-        """Count a batch of votes; nothing is changed where a label is refused."""
-        self.panes.check_labels([label for label in batch.labels if label is not None])
+        """Count a batch of votes, whose labels the panes have checked."""
         # Jurors and labels as the panes code them.
         juror = np.array([self.panes.juror(name) for name in batch.jurors], dtype=np.int64)[batch.juror]
         codes = [0 if label is None else self.panes.label(label) for label in batch.labels]
@@ -358,8 +344,8 @@ class Ledger:
 
     def _updated(self, old: Sequence[Entry], batch: VoteBatch) -> tuple[list[bytes], list[bytes], Floats]:
         """The items' keys and votes' times with these votes, and when each item began."""
-        _, first, old_keys, old_times = _columns(old)
-        table, begin = self.panes.codes(old_keys).copy(), np.array(first)
+        old_keys, old_times = [entry[2] for entry in old], [entry[3] for entry in old]
+        table, begin = self.panes.codes(old_keys).copy(), np.array([entry[1] for entry in old])
         if batch.time is None and not any(old_times):
             table[batch.item, batch.juror] = batch.label  # without times every vote supersedes: the last one stands
             begin[np.isinf(begin)] = UNTIMED
@@ -384,13 +370,13 @@ class Ledger:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON's own types."""
-        panes, first, keys, times = _columns(self.entries.values())
+        entries = self.entries.values()
         return {
             "items": list(self.entries),
-            "panes": panes,
-            "first": [None if np.isinf(time) else time for time in first],
-            "keys": to_text(keys),
-            "times": [packed.hex() for packed in times],
+            "panes": [pane for pane, _, _, _ in entries],
+            "first": [None if np.isinf(first) else first for _, first, _, _ in entries],
+            "keys": to_text([key for _, _, key, _ in entries]),
+            "times": [times.hex() for _, _, _, times in entries],
             "closed": self.closed.to_dict(),
             "begun": self.begun,
             "late": self.late,

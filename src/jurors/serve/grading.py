@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import Lock
 from typing import Any, Generic, TypeVar
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -253,25 +254,30 @@ class Graded:
 
 
 class VersionedCache(Generic[T]):
-    """Results by name, each computed once per version, by one thread while others wait; the newest are stored."""
+    """Results by project and part of it, each computed once per version; the newest are stored.
+
+    One thread at a time computes results of a project, while others wait for it; no project waits for another.
+    """
 
     def __init__(self, most: int) -> None:
         self._stored: OrderedDict[Any, tuple[int, float, T]] = OrderedDict()  # version, when it was current, result
-        self._locks = [Lock() for _ in range(1_000)]  # by hash: two names hardly ever share one
+        self._locks: WeakValueDictionary[Any, Lock] = WeakValueDictionary()  # of projects, while a thread uses them
         self._lock, self._most = Lock(), most
 
-    def recent(self, name: Any, seconds: float) -> T | None:
+    def recent(self, name: tuple[Any, Any], seconds: float) -> T | None:
         """The result that was current at most so many seconds ago."""
         stored = self._stored.get(name)
         return stored[2] if stored is not None and time.monotonic() - stored[1] <= seconds else None
 
-    def has(self, name: Any, version: int) -> bool:
+    def has(self, name: tuple[Any, Any], version: int) -> bool:
         """Whether the result for this version is stored."""
         return name in self._stored and self._stored[name][0] == version
 
-    def get(self, name: Any, version: int, compute: Callable[[], T]) -> T:
+    def get(self, name: tuple[Any, Any], version: int, compute: Callable[[], T]) -> T:
         """The result for this version."""
-        with self._locks[hash(name) % len(self._locks)]:
+        with self._lock:
+            lock = self._locks.setdefault(name[0], Lock())
+        with lock:
             stored = self._stored.get(name)
             result = stored[2] if stored is not None and stored[0] == version else compute()
             with self._lock:
@@ -321,7 +327,7 @@ class ProjectGrades:
                 return report_html(graded.votes, gold=graded.gold, title=project.name).encode()
             return report_html(graded.counts.panes.to_sketch(), title=project.name).encode()
 
-        return self._pages.get(name, hash((project.id, project.version)), compute)
+        return self._pages.get((name, "page"), hash((project.id, project.version)), compute)
 
 
 class GradeHistory:

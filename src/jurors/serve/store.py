@@ -89,16 +89,7 @@ def batch_of(votes: Any) -> PostedBatch:
         _refuse("votes must be a list of objects with item, juror and label")
     if not votes:
         return PostedBatch((), (), (), None)
-    _check_parts(votes)
-    items, jurors, labels = zip(*map(_PARTS, votes), strict=True)
-    columns = _names(items, "item"), _names(jurors, "juror"), _label_texts(labels)
-    seconds = [_seconds(vote.get("time"), place) for place, vote in enumerate(votes)]
-    return PostedBatch(*columns, seconds if any(time is not None for time in seconds) else None)
-
-
-def _check_parts(votes: Sequence[Any]) -> None:
-    """Refuse the first vote that lacks a part or has one too many."""
-    for place, vote in enumerate(votes):
+    for place, vote in enumerate(votes):  # the first that lacks a part or has one too many
         if isinstance(vote, dict) and _PARTS_NEEDED <= vote.keys() <= _KNOWN:
             continue
         if not isinstance(vote, dict):
@@ -106,8 +97,12 @@ def _check_parts(votes: Sequence[Any]) -> None:
         for part in ("item", "juror", "label"):
             if part not in vote:
                 _refuse(f"vote {place} has no {part!r}; each vote needs an item, a juror and a label")
-        if strange := [name for name in vote if name not in _KNOWN]:
-            _refuse(f"vote {place} has an unknown key {strange[0]!r:.80}; the keys are {', '.join(sorted(_KNOWN))}")
+        strange = next(name for name in vote if name not in _KNOWN)
+        _refuse(f"vote {place} has an unknown key {strange!r:.80}; the keys are {', '.join(sorted(_KNOWN))}")
+    items, jurors, labels = zip(*map(_PARTS, votes), strict=True)
+    columns = _names(items, "item"), _names(jurors, "juror"), _label_texts(labels)
+    seconds = [_seconds(vote.get("time"), place) for place, vote in enumerate(votes)]
+    return PostedBatch(*columns, seconds if any(time is not None for time in seconds) else None)
 
 
 def _refuse(message: str) -> NoReturn:

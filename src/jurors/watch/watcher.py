@@ -18,6 +18,8 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, TypeAlias
 
+import click
+
 from jurors._files import atomic_write
 from jurors.errors import JurorsError, OptionError, VotesError
 from jurors.evaluate.evaluation import Evaluation
@@ -277,7 +279,7 @@ def make_display(format: str, name: str, *, quiet: bool) -> Iterator[Show]:
                 "events": list(result.events),
                 "alarms": list(result.active),
             }
-            _put(json.dumps(json_ready(document)))
+            click.echo(json.dumps(json_ready(document)))
 
         yield show_json
     elif quiet or not sys.stdout.isatty():
@@ -287,28 +289,23 @@ def make_display(format: str, name: str, *, quiet: bool) -> Iterator[Show]:
             """A status line where votes came (and at first), and every message."""
             nonlocal scale, is_started
             for line in _message_lines(result):
-                _put(line)
+                click.echo(line)
             if quiet:
                 return
             # what the votes are taken for, where they might be something else
             alarms = () if result.evaluation is None else result.evaluation.alarms
             now = next((escape_text(f"note: {alarm.message}") for alarm in alarms if alarm.reason == "scale"), "")
             if now not in ("", scale):
-                _put(now)
+                click.echo(now)
                 scale = now
             if result.new or not is_started:
-                _put(_status_line(result))
+                click.echo(_status_line(result))
                 is_started = True
 
         yield show_lines
     else:
         with _card_display(name) as show:
             yield show
-
-
-def _put(line: str) -> None:
-    sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()
 
 
 @contextmanager
