@@ -304,15 +304,15 @@ def test_what_is_remembered_of_projects_is_bounded(client: TestClient, monkeypat
     assert len(state.reader._latest) == 2
     cache: VersionedCache[int] = VersionedCache(2)
     for number in range(5):
-        cache.get((number, None), 1, lambda: 7)
-    assert [cache.has((number, None), 1) for number in range(5)] == [False] * 3 + [True] * 2
+        cache.get(number, 1, lambda: 7)
+    assert [cache.has(number, 1) for number in range(5)] == [False] * 3 + [True] * 2
 
 
 def test_an_unexpected_error_does_not_end_the_upkeep() -> None:
     steps: list[int] = []
 
     class Broken:
-        def backlog(self) -> dict[int, int]:
+        def uncounted(self, table: str) -> dict[int, int]:
             steps.append(1)
             raise ZeroDivisionError
 

@@ -794,8 +794,8 @@ class _Subject:
         self._counts = segments.numbers[:, None] > begin  # borders x series
         self._log_share = log_border_shares(segments.numbers.astype(float))
         self.watched = np.array([(subject, each) not in test.resting for each in range(series)])
-        # By part: the counts at each series' origin, up to each border, between the two, and their log-likelihood.
-        self._start, self._upto, self._before, self._chance = [], [], [], []
+        # By part: the counts at each series' origin, up to each border, and the log-likelihood of those between.
+        self._start, self._upto, self._chance = [], [], []
         for part in self.parts:
             upto = part.of(segments.upto)
             start = np.zeros(upto.shape[1:], dtype=np.int64)
@@ -804,7 +804,6 @@ class _Subject:
             upto = np.where(self._counts[:, :, None, None], upto, start)
             self._start.append(start)
             self._upto.append(upto)
-            self._before.append(upto - start)
             self._chance.append(best_log_chance(upto - start).sum(axis=-1))
         self._lacking: dict[int, tuple[float, Floats]] = {}  # series -> what its evidence lacked, its ceilings then
         self._ceilings: list[Floats] = []
@@ -836,7 +835,7 @@ class _Subject:
         return min(detections, key=lambda detection: detection.evidence)
 
     def _detect(self, series: int, now: Integers, row: int) -> Detection | None:
-        needed = float(self.needed[series])
+        needed, size = float(self.needed[series]), float(self._size[series])
         ceilings = np.array([each[row, :, series] for each in self._ceilings])
         lacking, then = self._lacking.get(series, (0.0, ceilings))
         if (ceilings - then).max() < lacking:  # evidence grows by less than its ceiling does
@@ -846,8 +845,8 @@ class _Subject:
         for k, counts in enumerate(self.parts):
             is_close = ceilings[k] + self._log_share >= self.needed[series] - _NEGLIGIBLE
             at = np.flatnonzero(is_close & self._counts[:, series])
-            before, after = self._before[k][at, series], counts.of(now)[series] - self._upto[k][at, series]
-            size = float(self._size[series])
+            upto = self._upto[k][at, series]
+            before, after = upto - self._start[k][series], counts.of(now)[series] - upto
             found = log_evidence(before, after) if size == 1 else log_block_evidence(before, after, size)
             each[k, at] = found.sum(axis=-1) + self._log_share[at]
         evidence = float(logsumexp(each) - np.log(len(each)))
@@ -856,10 +855,9 @@ class _Subject:
             return None
         part, border = np.unravel_index(np.argmax(each), each.shape)
         if self.subject == "pair":  # two jurors who agree less often need no alarm
-            before = self._before[0][border, series].sum(axis=0)
-            after = (self.parts[0].of(now)[series] - self._upto[0][border, series]).sum(axis=0)
-            if binary_share(after, 1) <= binary_share(before, 1):
+            upto = self._upto[0][border, series]
+            before, after = upto - self._start[0][series], self.parts[0].of(now)[series] - upto
+            if binary_share(after.sum(axis=0), 1) <= binary_share(before.sum(axis=0), 1):
                 self._lacking[series] = _LESS, ceilings
                 return None
-        size = float(self._size[series])
         return Detection(self.subject, series, evidence, needed, self.parts[part], int(border), size)

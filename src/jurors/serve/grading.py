@@ -47,11 +47,6 @@ class ProjectCounts:
     panes: Panes
     gold: Counter[tuple[bytes, str]] = field(default_factory=Counter)  #: (key, label as JSON) -> items
 
-    def votes_of(self, key: bytes) -> dict[str, Label]:
-        """The votes of a decision tuple, by juror."""
-        panes = self.panes
-        return {panes.jurors[at]: panes.labels[code - 1] for at, code in enumerate(key) if code}
-
     def notes(self) -> tuple[str, ...]:
         """What is not in the counts."""
         late, gone = self.project.late, self.panes.forgotten
@@ -243,40 +238,41 @@ class Graded:
         rows = at[np.argsort(chances, kind="stable")[:limit]]
         needed = Counter(self.rows[row][0] for row in rows.tolist())
         unlabelled = store.open_items(self.counts.project.id, needed)
-        listed = []
+        listed, panes = [], self.counts.panes
         for row in rows.tolist():
             key = self.rows[row][0]
             if not unlabelled[key]:  # past its retention, or changed a moment ago
                 continue
-            item, votes = unlabelled[key].pop(0), self.counts.votes_of(key)
-            listed.append({"item": item, **self._row_labels[key, None], "votes": votes})
+            votes = {panes.jurors[at]: panes.labels[code - 1] for at, code in enumerate(key) if code}
+            listed.append({"item": unlabelled[key].pop(0), **self._row_labels[key, None], "votes": votes})
         return listed
 
 
 class VersionedCache(Generic[T]):
-    """Results by project and part of it, each computed once per version; the newest are stored.
+    """Results by name, each computed once per version, by one thread while others wait; the newest are stored.
 
-    One thread at a time computes results of a project, while others wait for it; no project waits for another.
+    Each name has a lock of its own as long as a thread needs it, so that no project ever waits for another.
     """
 
     def __init__(self, most: int) -> None:
         self._stored: OrderedDict[Any, tuple[int, float, T]] = OrderedDict()  # version, when it was current, result
-        self._locks: WeakValueDictionary[Any, Lock] = WeakValueDictionary()  # of projects, while a thread uses them
+        self._locks: WeakValueDictionary[Any, Lock] = WeakValueDictionary()  # by name, while it is in use
         self._lock, self._most = Lock(), most
 
-    def recent(self, name: tuple[Any, Any], seconds: float) -> T | None:
+    def recent(self, name: Any, seconds: float) -> T | None:
         """The result that was current at most so many seconds ago."""
         stored = self._stored.get(name)
         return stored[2] if stored is not None and time.monotonic() - stored[1] <= seconds else None
 
-    def has(self, name: tuple[Any, Any], version: int) -> bool:
+    def has(self, name: Any, version: int) -> bool:
         """Whether the result for this version is stored."""
-        return name in self._stored and self._stored[name][0] == version
+        stored = self._stored.get(name)
+        return stored is not None and stored[0] == version
 
-    def get(self, name: tuple[Any, Any], version: int, compute: Callable[[], T]) -> T:
+    def get(self, name: Any, version: int, compute: Callable[[], T]) -> T:
         """The result for this version."""
         with self._lock:
-            lock = self._locks.setdefault(name[0], Lock())
+            lock = self._locks.setdefault(name, Lock())
         with lock:
             stored = self._stored.get(name)
             result = stored[2] if stored is not None and stored[0] == version else compute()
@@ -289,12 +285,15 @@ class VersionedCache(Generic[T]):
 
 
 class ProjectGrades:
-    """The grades and report pages of a store's projects."""
+    """The grades, report pages and histories of a store's projects."""
+
+    SECONDS = 5.0  #: for grading windows in one request: those that are left say so, and the next request goes on
 
     def __init__(self, reader: ProjectReader) -> None:
         self._reader, self._store = reader, reader.store
         self._graded: VersionedCache[Graded | JurorsError] = VersionedCache(64)
         self._pages: VersionedCache[bytes] = VersionedCache(8)
+        self._windows: VersionedCache[WindowGrades] = VersionedCache(5_000)
 
     def of(self, name: str, window: str | None = None, max_age: float = 0.0) -> Graded:
         """The results of a project. Errors are cached too: a project that cannot be graded is tried once."""
@@ -327,19 +326,11 @@ class ProjectGrades:
                 return report_html(graded.votes, gold=graded.gold, title=project.name).encode()
             return report_html(graded.counts.panes.to_sketch(), title=project.name).encode()
 
-        return self._pages.get((name, "page"), hash((project.id, project.version)), compute)
+        return self._pages.get(name, hash((project.id, project.version)), compute)
 
+    # The grades of windows: each is graded once, and again only if its counts changed.
 
-class GradeHistory:
-    """The grades of a project's windows: each is graded once, and again only if its counts changed."""
-
-    SECONDS = 5.0  #: for grading in one request: windows that are left say so, and the next request goes on
-
-    def __init__(self, reader: ProjectReader) -> None:
-        self._reader = reader
-        self._windows: VersionedCache[WindowGrades] = VersionedCache(5_000)
-
-    def document(self, name: str, limit: int) -> dict[str, Any]:
+    def history_document(self, name: str, limit: int) -> dict[str, Any]:
         """The history as JSON, with the times of each window's votes: when cast, or else when they arrived."""
         counts = self._reader.latest(name)
         history, windows = self.history(counts, limit), []
@@ -353,10 +344,10 @@ class GradeHistory:
     def history(self, counts: ProjectCounts, limit: int) -> History:
         """The newest `limit` windows, the oldest of them first."""
         until = time.monotonic() + self.SECONDS
-        newest = [self._graded(counts, span, until) for span in reversed(counts.windows()[-limit:])]
+        newest = [self._graded_window(counts, span, until) for span in reversed(counts.windows()[-limit:])]
         return History(str(counts.project.window), counts.project.window.by_time, newest[::-1])
 
-    def _graded(self, counts: ProjectCounts, span: Span, until: float) -> WindowGrades:
+    def _graded_window(self, counts: ProjectCounts, span: Span, until: float) -> WindowGrades:
         state = hash((span, tuple(frozenset(pane.tuples.items()) for pane in counts.panes_of(span))))
         place = (counts.project.id, span.number)
         if time.monotonic() > until and not self._windows.has(place, state):

@@ -15,12 +15,12 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain, compress
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn
 
 from jurors.errors import JurorsError, OptionError
 from jurors.monitor.windows import fingerprints
@@ -378,9 +378,9 @@ class SqlStore:
         """The projects with votes that are not aggregated yet."""
         return [row[0] for row in self.query("SELECT DISTINCT project FROM inbox")]
 
-    def backlog(self) -> dict[int, int]:
-        """Project -> how many votes are not aggregated yet."""
-        rows = self.query("SELECT project, SUM(votes) FROM inbox GROUP BY project")
+    def uncounted(self, table: Literal["inbox", "quarantine"]) -> dict[int, int]:
+        """Project -> how many votes are not aggregated yet, or are in quarantine, where there are any."""
+        rows = self.query(f"SELECT project, SUM(votes) FROM {table} GROUP BY project")
         return {project: int(votes) for project, votes in rows}
 
     def aggregate(self, project: int, most: int = 10_000) -> int:
@@ -422,11 +422,6 @@ class SqlStore:
                     _LOG.error("a batch of %s votes cannot be counted and is in quarantine", votes, exc_info=error)
                     return int(votes)
                 most = max(1, most // 8)
-
-    def quarantined(self) -> dict[int, int]:
-        """Project -> how many votes are in quarantine, where there are any."""
-        rows = self.query("SELECT project, SUM(votes) FROM quarantine GROUP BY project")
-        return {project: int(votes) for project, votes in rows}
 
     def quarantine(self, project: str | None = None) -> list[Row]:
         """The batches in quarantine, of one project or of all: number, project's name, arrival, votes and reason."""
@@ -567,8 +562,7 @@ class SqlStore:
 
     def add_key(self, key: ApiKey) -> None:
         """Store a key."""
-        values = (key.id, key.hash, key.scope, key.project, key.note, key.created, key.revoked)
-        self.execute(f"INSERT INTO api_keys ({_KEY}) VALUES (?, ?, ?, ?, ?, ?, ?)", *values)
+        self.execute(f"INSERT INTO api_keys ({_KEY}) VALUES (?, ?, ?, ?, ?, ?, ?)", *astuple(key))
 
     def key(self, id: str) -> ApiKey | None:
         """The key of this name, revoked or not."""

@@ -303,28 +303,21 @@ def make_display(format: str, name: str, *, quiet: bool) -> Iterator[Show]:
                 is_started = True
 
         yield show_lines
-    else:
-        with _card_display(name) as show:
-            yield show
+    else:  # the report card of the last window, the active alarms, and what happened lately
+        from rich.console import Console
+        from rich.live import Live
+        from rich.text import Text
 
+        history: list[str] = []
+        with Live(console=Console(), auto_refresh=False, vertical_overflow="crop") as live:
 
-@contextmanager
-def _card_display(name: str) -> Iterator[Show]:
-    """The report card of the last window, the active alarms, and what happened lately."""
-    from rich.console import Console
-    from rich.live import Live
-    from rich.text import Text
+            def show_card(result: PollResult) -> None:
+                history.extend(f"{_clock()}  {line}" for line in _message_lines(result))
+                del history[:-8]
+                lines = [f"{escape_text(name)}   {_status_line(result)}", ""]
+                if result.evaluation is not None:
+                    lines += [result.evaluation.to_text().rstrip(), ""]
+                lines += [_event_line(event) for event in result.active] or ["no active alarms"]
+                live.update(Text("\n".join([*lines, "", *history])), refresh=True)
 
-    history: list[str] = []
-    with Live(console=Console(), auto_refresh=False, vertical_overflow="crop") as live:
-
-        def show(result: PollResult) -> None:
-            history.extend(f"{_clock()}  {line}" for line in _message_lines(result))
-            del history[:-8]
-            lines = [f"{escape_text(name)}   {_status_line(result)}", ""]
-            if result.evaluation is not None:
-                lines += [result.evaluation.to_text().rstrip(), ""]
-            lines += [_event_line(event) for event in result.active] or ["no active alarms"]
-            live.update(Text("\n".join([*lines, "", *history])), refresh=True)
-
-        yield show
+            yield show_card
