@@ -479,18 +479,15 @@ class Segments:
     def move(self, tuples: Counter[bytes], pane: int) -> bool:
         """Count these in an older pane, or (negative) take them back; False where they are no longer known."""
         segments = [*self.closed, self.open]
-        holding = (
-            at
-            for at, segment in reversed(list(enumerate(segments)))
-            if segment.panes[0] <= pane <= segment.panes[1]
-            and segment.tuples
-            and all(segment.tuples[key] + times >= 0 for key, times in tuples.items())
-        )
-        at = next(holding, None)  # the newest segment of the pane that holds what is to be taken back
-        if at is None:
+        for at in reversed(range(len(segments))):  # the newest segment of the pane that holds what is to be taken back
+            segment = segments[at]
+            is_of_pane = segment.tuples and segment.panes[0] <= pane <= segment.panes[1]
+            if is_of_pane and all(segment.tuples[key] + times >= 0 for key, times in tuples.items()):
+                break
+        else:
             return False
-        segments[at].tuples.update(tuples)
-        segments[at].tuples = +segments[at].tuples
+        segment.tuples.update(tuples)
+        segment.tuples = +segment.tuples
         for later in segments[at:]:
             later.end += sum(tuples.values())
         self.history.move(tuples)

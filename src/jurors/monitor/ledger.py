@@ -79,10 +79,9 @@ def as_batch(source: Any, **names: str | None) -> VoteBatch:
     """
     if isinstance(source, Votes):
         if source.counts is not None:
-            message = (
+            raise VotesError(
                 "a monitor needs the item of every vote, but these votes are counts; merge sketches with `+` instead"
             )
-            raise VotesError(message)
         row, col, code = source.triples()
         return batch_of((source.item_names()[row], (list(source.jurors), col), (list(source.labels), code)))
     if is_frame(source):
@@ -94,10 +93,8 @@ def as_batch(source: Any, **names: str | None) -> VoteBatch:
         elif isinstance(row, (tuple, list)) and len(row) in (3, 4):
             votes.append([*row, None][:4])
         else:
-            message = (
-                f"row {number} is not a vote: give (item, juror, label) or (item, juror, label, time), or a mapping"
-            )
-            raise VotesError(message, code="bad_row", row=number)
+            forms = "(item, juror, label) or (item, juror, label, time), or a mapping"
+            raise VotesError(f"row {number} is not a vote: give {forms}", code="bad_row", row=number)
     *columns, times = ([vote[k] for vote in votes] for k in range(4))
     return batch_of(columns, None if all(map(is_missing, times)) else times)
 
@@ -111,11 +108,9 @@ def _from_frame(frame: Frame, columns: Mapping[str, str | None]) -> VoteBatch:
     places = named_long(names, given, set() if time is None else {time})
     for role, place in places.items():
         if place is None:
-            message = (
-                "one vote per row needs the columns item, juror and label, but none of "
-                f"{quoted_names(names)} is the {role}"
-            )
-            raise VotesError(f"{message}; name it with {role}=", code="no_label_column", columns=names)
+            need = "one vote per row needs the columns item, juror and label"
+            problem = f"{need}, but none of {quoted_names(names)} is the {role}; name it with {role}="
+            raise VotesError(problem, code="no_label_column", columns=names)
     # Only the columns of a layout are collected; that of the times takes the place of counts.
     layout = Layout(kind="long", item=places["item"], juror=places["juror"], label=places["label"], count=time)
     table = collect(frame.keep(layout))

@@ -47,6 +47,11 @@ class ProjectCounts:
     panes: Panes
     gold: Counter[tuple[bytes, str]] = field(default_factory=Counter)  #: (key, label as JSON) -> items
 
+    def votes_of(self, key: bytes) -> dict[str, Label]:
+        """The votes of a decision tuple, by juror."""
+        panes = self.panes
+        return {panes.jurors[at]: panes.labels[code - 1] for at, code in enumerate(key) if code}
+
     def notes(self) -> tuple[str, ...]:
         """What is not in the counts."""
         late, gone = self.project.late, self.panes.forgotten
@@ -238,13 +243,13 @@ class Graded:
         rows = at[np.argsort(chances, kind="stable")[:limit]]
         needed = Counter(self.rows[row][0] for row in rows.tolist())
         unlabelled = store.open_items(self.counts.project.id, needed)
-        listed, panes = [], self.counts.panes
+        listed = []
         for row in rows.tolist():
             key = self.rows[row][0]
             if not unlabelled[key]:  # past its retention, or changed a moment ago
                 continue
-            votes = {panes.jurors[at]: panes.labels[code - 1] for at, code in enumerate(key) if code}
-            listed.append({"item": unlabelled[key].pop(0), **self._row_labels[key, None], "votes": votes})
+            item, votes = unlabelled[key].pop(0), self.counts.votes_of(key)
+            listed.append({"item": item, **self._row_labels[key, None], "votes": votes})
         return listed
 
 

@@ -17,7 +17,6 @@ import time
 import traceback
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -109,11 +108,11 @@ class ServerMetrics:
         return generate_latest(self._registry) + generate_latest(registry)
 
 
-@dataclass
 class _Stored:
     """What the store holds, read when it is collected."""
 
-    _store: SqlStore
+    def __init__(self, store: SqlStore) -> None:
+        self._store = store
 
     def collect(self) -> Iterator[Metric]:
         projects = sorted(self._store.projects(), key=lambda project: -project.votes)

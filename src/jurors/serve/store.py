@@ -268,10 +268,9 @@ class SqlStore:
             session.run("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)")
             version = session.rows("SELECT MAX(version) FROM schema_version")[0][0] or 0
             if not version and (foreign := session.one(self.database.foreign)):
-                message = (
-                    f"--store {self.database.shown}: this has tables of another program, such as {foreign[0]!r:.60}"
-                )
-                raise OptionError(f"{message}; name another file or database", name="store")
+                problem = f"this has tables of another program, such as {foreign[0]!r:.60}"
+                advice = "name another file or database"
+                raise OptionError(f"--store {self.database.shown}: {problem}; {advice}", name="store")
             if version > len(MIGRATIONS):
                 message = f"{self.database.shown} was written by a newer version of jurors; update jurors"
                 raise ApiError(503, "store_down", message)
