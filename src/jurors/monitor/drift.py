@@ -96,8 +96,7 @@ class RecoveryTest:
         better = log_urn_chance(came / self.size, urns[0] / self.size)
         better -= log_urn_chance(came / self.size, after / self.size)
         needed = log(100) - log_border_shares(np.arange(1.0, len(upto) + 1))
-        back: Flags = (better.sum(axis=-1) >= needed).any(axis=1)
-        return back
+        return np.asarray((better.sum(axis=-1) >= needed).any(axis=1))
 
 
 #: of an alarm, as its document has it

@@ -728,15 +728,10 @@ class Detection:
     subject: str
     series: int
     evidence: float  #: ln of the evidence, all borders mixed
-    needed: float  #: ln(1 / (alpha x the share of this series))
+    excess: float  #: how far the evidence is above what is needed, ln(1 / (alpha x the share of this series))
     part: SeriesPart  #: the cells with most evidence
     border: int  #: position of the border at which the change most likely began
     size: float  #: items that count as one
-
-    @property
-    def excess(self) -> float:
-        """How far above what is needed."""
-        return self.evidence - self.needed
 
 
 @dataclass(frozen=True)
@@ -857,4 +852,4 @@ class _Subject:
             if binary_share(after.sum(axis=0), 1) <= binary_share(before.sum(axis=0), 1):
                 self._lacking[series] = _LESS, ceilings
                 return None
-        return Detection(self.subject, series, evidence, needed, self.parts[part], int(border), size)
+        return Detection(self.subject, series, evidence, evidence - needed, self.parts[part], int(border), size)
