@@ -126,19 +126,16 @@ def _factorized_by_arrow(series: Any) -> Any:
     """Distinct values by first appearance and the position of each row's, by Arrow where it can: it is far quicker."""
     if series.dtype.is_integer() and not series.is_null().any():
         return series.to_numpy()
-    try:
+    with suppress(ImportError):
         import pyarrow
-    except ImportError:
-        return series.to_list()
-    try:
-        array = series.to_arrow()
-        array = array.combine_chunks() if isinstance(array, pyarrow.ChunkedArray) else array
-        if pyarrow.types.is_dictionary(array.type):  # which may hold values that no row has
-            return series.to_list()
-        encoded = array.dictionary_encode(null_encoding="encode")
-        return encoded.dictionary.to_pylist(), encoded.indices.to_numpy(zero_copy_only=False)
-    except (pyarrow.ArrowException, TypeError):  # a column of several types
-        return series.to_list()
+
+        with suppress(pyarrow.ArrowException, TypeError):  # a column of several types
+            array = series.to_arrow()
+            array = array.combine_chunks() if isinstance(array, pyarrow.ChunkedArray) else array
+            if not pyarrow.types.is_dictionary(array.type):  # which may hold values that no row has
+                encoded = array.dictionary_encode(null_encoding="encode")
+                return encoded.dictionary.to_pylist(), encoded.indices.to_numpy(zero_copy_only=False)
+    return series.to_list()
 
 
 def batch_of(columns: Sequence[Any], times: Any = None) -> VoteBatch:

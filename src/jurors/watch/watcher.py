@@ -168,9 +168,9 @@ class Watcher:
             raise OptionError(
                 f"this state file belongs to {watch['source']}, not to {self.name}; use one --state for each source"
             )
-        now = self.monitor
-        options = {"window": str(now.window), "alpha": now.alpha, "settle": now.settle, "block": now.block}
-        for name, value in (options | {"expect": list(now.expect)}).items():
+        options = self.monitor.to_dict()
+        for name in ("window", "alpha", "settle", "block", "expect"):
+            value = options[name]
             if (stored := document.get(name, value)) != value:
                 problem = f"this state file was written with --{name} {stored!r}, not {value!r}"
                 raise OptionError(f"{problem}; use the same value, or another --state", name=name, value=value)
