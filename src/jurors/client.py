@@ -14,7 +14,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Generic, Self, TypeVar, cast
+from typing import Any, ClassVar, Generic, Self, TypeVar
 from urllib.parse import quote
 
 from jurors.errors import JurorsError, OptionError, ServerError
@@ -232,7 +232,8 @@ class _BaseClient(ABC, Generic[_List, _Document, _Number, _Text, _Nothing]):
 
     def projects(self) -> _List:
         """List the projects: items, votes, jurors, labels and active alarms of each."""
-        return cast(_List, self._send(Call("GET", "/v1/projects", lambda text: list(document(text)["projects"]))))
+        listed: _List = self._send(Call("GET", "/v1/projects", lambda text: list(document(text)["projects"])))
+        return listed
 
     def put_project(
         self, project: str, *, labels: Sequence[Any] | None = None, window: Any = None,
@@ -241,17 +242,20 @@ class _BaseClient(ABC, Generic[_List, _Document, _Number, _Text, _Nothing]):
         """Create a project, or change the settings of an existing one."""
         settings = {"labels": labels, "window": window, "thresholds": thresholds, "settle": settle}
         given = {name: value for name, value in settings.items() if value is not None}
-        return cast(_Document, self._send(Call("PUT", project_path(project), document, given)))
+        made: _Document = self._send(Call("PUT", project_path(project), document, given))
+        return made
 
     def delete_project(self, project: str) -> _Nothing:
         """Delete a project and all its votes."""
-        return cast(_Nothing, self._send(Call("DELETE", project_path(project), lambda _: None)))
+        nothing: _Nothing = self._send(Call("DELETE", project_path(project), lambda _: None))
+        return nothing
 
     def post_gold(self, project: str, gold: Mapping[Any, Any] | Iterable[Mapping[str, Any]]) -> _Number:
         """Send gold labels, the labels that a person gave: item -> label."""
         if isinstance(gold, Mapping):
             gold = [{"item": item, "label": label} for item, label in gold.items()]
-        return cast(_Number, self._send(Call("POST", project_path(project, "gold"), _accepted, {"gold": list(gold)})))
+        accepted: _Number = self._send(Call("POST", project_path(project, "gold"), _accepted, {"gold": list(gold)}))
+        return accepted
 
     # -- results --------------------------------------------------------------------------------------------------
 
@@ -277,10 +281,12 @@ class _BaseClient(ABC, Generic[_List, _Document, _Number, _Text, _Nothing]):
 
     def report(self, project: str) -> _Text:
         """Get the report as HTML."""
-        return cast(_Text, self._send(Call("GET", project_path(project, "report"), str)))
+        page: _Text = self._send(Call("GET", project_path(project, "report"), str))
+        return page
 
     def _get(self, project: str, what: str, **params: Any) -> _Document:
-        return cast(_Document, self._send(Call("GET", project_path(project, what), document, params=params)))
+        found: _Document = self._send(Call("GET", project_path(project, what), document, params=params))
+        return found
 
 
 class Client(_BaseClient[list[Document], Document, int, str, None]):
