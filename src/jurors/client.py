@@ -328,7 +328,6 @@ class Client(_BaseClient[list[Document], Document, int, str, None]):
 
     def _send(self, call: Call) -> Any:
         for tries in itertools.count():
-            answer: Any = None
             try:
                 answer = self._http.request(**call.arguments())
             except self._httpx.TransportError as error:
@@ -367,7 +366,6 @@ class AsyncClient(
         from asyncio import sleep  # heavy, and `import jurors` stays quick
 
         for tries in itertools.count():
-            answer: Any = None
             try:
                 answer = await self._http.request(**call.arguments())
             except self._httpx.TransportError as error:

@@ -101,12 +101,12 @@ def test_a_batch_that_cannot_be_counted_stops_neither_later_ones_nor_other_proje
     upkeep.close()
     held = store.quarantine("p")
     assert (store.project("p").votes, store.project("other").votes, len(held)) == (len(POISON),) * 3
-    assert (store.waiting(), store.quarantined()) == ([], {project.id: len(POISON)})
+    assert (store.waiting(), store.uncounted("quarantine")) == ([], {project.id: len(POISON)})
     store.empty_quarantine([held[0][0]], replay=True)
     store.empty_quarantine([batch[0] for batch in held[1:]], replay=False)
-    assert (store.waiting(), store.quarantined()) == ([project.id], {})
+    assert (store.waiting(), store.uncounted("quarantine")) == ([project.id], {})
     store.aggregate_all(project.id)
-    assert store.quarantined() == {project.id: 1}
+    assert store.uncounted("quarantine") == {project.id: 1}
 
 
 def test_a_clock_that_is_set_back_loses_no_correction(store: SqlStore, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,9 +60,6 @@ def separate_changes(more: Counter[bytes]) -> tuple[Counter[bytes], Counter[byte
     return new, changed
 
 
-MIN_CONSTANT = 20  #: votes of one label that make a juror constant
-
-
 # -- alarms with their history ----------------------------------------------------------------------------------------
 
 
@@ -99,8 +96,7 @@ class RecoveryTest:
         better = log_urn_chance(came / self.size, urns[0] / self.size)
         better -= log_urn_chance(came / self.size, after / self.size)
         needed = log(100) - log_border_shares(np.arange(1.0, len(upto) + 1))
-        back: Flags = (better.sum(axis=-1) >= needed).any(axis=1)
-        return back
+        return np.asarray((better.sum(axis=-1) >= needed).any(axis=1))
 
 
 #: of an alarm, as its document has it
@@ -185,9 +181,8 @@ class StreamAlarm:
     def from_snapshot(cls, document: dict[str, Any]) -> StreamAlarm:
         """The inverse of `snapshot`."""
         reason = document.get("reason") or document["kind"]
-        level, message, value = (document[name] for name in ("level", "message", "value"))
-        jurors, labels = tuple(document["jurors"]), tuple(document["labels"])
-        alarm = Alarm(reason, level, message, value, jurors, labels, chance=document["chance"])
+        given = {name: document[name] for name in ("level", "message", "value", "chance")}
+        alarm = Alarm(reason, **given, jurors=tuple(document["jurors"]), labels=tuple(document["labels"]))
         history = {name: document[name] for name in ("id", *_HISTORY) if name in document}
         del history["advice"], history["active"]
         return cls(alarm=alarm, **history, back=RecoveryTest(**document["back"]) if document["back"] else None)
@@ -423,9 +418,7 @@ class Drift:
                     self.sizes.pop(series, None)
                 self._provisional.clear()
             self._measured = self._segments.history.closed
-            gone = {juror for juror, name in enumerate(self.jurors) if name in self.retired}
-            resting |= {(subject, juror) for subject in ("juror", "silence") for juror in gone}
-            resting |= {("pair", k) for k, pair in enumerate(watched.pairs) if gone & set(pair)}
+            resting |= {(subject, juror) for subject in ("juror", "silence") for juror in self._gone()}
             for alarm in self.active:
                 if alarm.reason == "pair_drift":
                     resting |= {("juror", self.jurors.index(name)) for name in alarm.jurors}
@@ -553,8 +546,10 @@ class Drift:
 
     def _culprits(self) -> set[int]:
         """Jurors under an alarm of their own, and retired ones."""
-        gone = {juror for juror, name in enumerate(self.jurors) if name in self.retired}
-        return gone | {test.culprit for test in self._recovery_tests() if test.culprit is not None}
+        return self._gone() | {test.culprit for test in self._recovery_tests() if test.culprit is not None}
+
+    def _gone(self) -> set[int]:
+        return {juror for juror, name in enumerate(self.jurors) if name in self.retired}
 
     def _recovery_tests(self) -> list[RecoveryTest]:
         return [alarm.back for alarm in self.active if alarm.back]

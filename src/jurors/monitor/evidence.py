@@ -479,18 +479,15 @@ class Segments:
     def move(self, tuples: Counter[bytes], pane: int) -> bool:
         """Count these in an older pane, or (negative) take them back; False where they are no longer known."""
         segments = [*self.closed, self.open]
-        holding = (
-            at
-            for at, segment in reversed(list(enumerate(segments)))
-            if segment.panes[0] <= pane <= segment.panes[1]
-            and segment.tuples
-            and all(segment.tuples[key] + times >= 0 for key, times in tuples.items())
-        )
-        at = next(holding, None)  # the newest segment of the pane that holds what is to be taken back
-        if at is None:
+        for at in reversed(range(len(segments))):  # the newest segment of the pane that holds what is to be taken back
+            segment = segments[at]
+            is_of_pane = segment.tuples and segment.panes[0] <= pane <= segment.panes[1]
+            if is_of_pane and all(segment.tuples[key] + times >= 0 for key, times in tuples.items()):
+                break
+        else:
             return False
-        segments[at].tuples.update(tuples)
-        segments[at].tuples = +segments[at].tuples
+        segment.tuples.update(tuples)
+        segment.tuples = +segment.tuples
         for later in segments[at:]:
             later.end += sum(tuples.values())
         self.history.move(tuples)
@@ -731,15 +728,10 @@ class Detection:
     subject: str
     series: int
     evidence: float  #: ln of the evidence, all borders mixed
-    needed: float  #: ln(1 / (alpha x the share of this series))
+    excess: float  #: how far the evidence is above what is needed, ln(1 / (alpha x the share of this series))
     part: SeriesPart  #: the cells with most evidence
     border: int  #: position of the border at which the change most likely began
     size: float  #: items that count as one
-
-    @property
-    def excess(self) -> float:
-        """How far above what is needed."""
-        return self.evidence - self.needed
 
 
 @dataclass(frozen=True)
@@ -759,11 +751,6 @@ class ChangeTest:
     def _subjects(self) -> list[_Subject]:
         watched = [subject for subject in SUBJECTS if subject not in self.expected]
         return [_Subject(self, subject) for subject in watched if self.segments.watched.series(subject)]
-
-    def size(self, subject: str, series: int) -> float:
-        """How many items of a series count as one."""
-        least = max(self.block, BASE) if subject == "silence" else self.block
-        return max(least, self.sizes.get((subject, series), 1.0))
 
     def detections(self, now: Integers) -> Iterator[tuple[int, list[Detection]]]:
         """The rows of `now` (looks x cells: counts of the whole stream) at which a change is detected, and which."""
@@ -792,13 +779,15 @@ class _Subject:
         share = shares(series, members[subject]) if subject in members else np.ones(series)
         whole = sum(part for name, part in SUBJECTS.items() if name not in test.expected)
         self.needed: Floats = -np.log(test.alpha * SUBJECTS[subject] / whole * share)
-        self._size = np.array([test.size(subject, each) for each in range(series)])
+        # How many items count as one, by series.
+        least = max(test.block, BASE) if subject == "silence" else test.block
+        self._size = np.array([max(least, test.sizes.get((subject, each), 1.0)) for each in range(series)])
         begin = np.array([test.origins.get((subject, each), 0) for each in range(series)])
         self._counts = segments.numbers[:, None] > begin  # borders x series
         self._log_share = log_border_shares(segments.numbers.astype(float))
         self.watched = np.array([(subject, each) not in test.resting for each in range(series)])
-        # By part: the counts at each series' origin, up to each border, between the two, and their log-likelihood.
-        self._start, self._upto, self._before, self._chance = [], [], [], []
+        # By part: the counts at each series' origin, up to each border, and the log-likelihood of those between.
+        self._start, self._upto, self._chance = [], [], []
         for part in self.parts:
             upto = part.of(segments.upto)
             start = np.zeros(upto.shape[1:], dtype=np.int64)
@@ -807,7 +796,6 @@ class _Subject:
             upto = np.where(self._counts[:, :, None, None], upto, start)
             self._start.append(start)
             self._upto.append(upto)
-            self._before.append(upto - start)
             self._chance.append(best_log_chance(upto - start).sum(axis=-1))
         self._lacking: dict[int, tuple[float, Floats]] = {}  # series -> what its evidence lacked, its ceilings then
         self._ceilings: list[Floats] = []
@@ -839,7 +827,7 @@ class _Subject:
         return min(detections, key=lambda detection: detection.evidence)
 
     def _detect(self, series: int, now: Integers, row: int) -> Detection | None:
-        needed = float(self.needed[series])
+        needed, size = float(self.needed[series]), float(self._size[series])
         ceilings = np.array([each[row, :, series] for each in self._ceilings])
         lacking, then = self._lacking.get(series, (0.0, ceilings))
         if (ceilings - then).max() < lacking:  # evidence grows by less than its ceiling does
@@ -849,8 +837,8 @@ class _Subject:
         for k, counts in enumerate(self.parts):
             is_close = ceilings[k] + self._log_share >= self.needed[series] - _NEGLIGIBLE
             at = np.flatnonzero(is_close & self._counts[:, series])
-            before, after = self._before[k][at, series], counts.of(now)[series] - self._upto[k][at, series]
-            size = float(self._size[series])
+            upto = self._upto[k][at, series]
+            before, after = upto - self._start[k][series], counts.of(now)[series] - upto
             found = log_evidence(before, after) if size == 1 else log_block_evidence(before, after, size)
             each[k, at] = found.sum(axis=-1) + self._log_share[at]
         evidence = float(logsumexp(each) - np.log(len(each)))
@@ -859,10 +847,9 @@ class _Subject:
             return None
         part, border = np.unravel_index(np.argmax(each), each.shape)
         if self.subject == "pair":  # two jurors who agree less often need no alarm
-            before = self._before[0][border, series].sum(axis=0)
-            after = (self.parts[0].of(now)[series] - self._upto[0][border, series]).sum(axis=0)
-            if binary_share(after, 1) <= binary_share(before, 1):
+            upto = self._upto[0][border, series]
+            before, after = upto - self._start[0][series], self.parts[0].of(now)[series] - upto
+            if binary_share(after.sum(axis=0), 1) <= binary_share(before.sum(axis=0), 1):
                 self._lacking[series] = _LESS, ceilings
                 return None
-        size = float(self._size[series])
-        return Detection(self.subject, series, evidence, needed, self.parts[part], int(border), size)
+        return Detection(self.subject, series, evidence, evidence - needed, self.parts[part], int(border), size)

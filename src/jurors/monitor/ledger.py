@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -21,14 +21,7 @@ import numpy as np
 
 from jurors._numeric import Flags, Floats, Integers
 from jurors.errors import VotesError
-from jurors.monitor.windows import (
-    ClosedItems,
-    Panes,
-    Window,
-    from_text,
-    keys_of,
-    to_text,
-)
+from jurors.monitor.windows import ClosedItems, Panes, Window, from_text, keys_of, to_text
 from jurors.options import Label
 from jurors.votes.codes import factorize, is_missing, python_value
 from jurors.votes.frame import Frame, collect, is_frame, open_frame
@@ -86,10 +79,9 @@ def as_batch(source: Any, **names: str | None) -> VoteBatch:
     """
     if isinstance(source, Votes):
         if source.counts is not None:
-            message = (
+            raise VotesError(
                 "a monitor needs the item of every vote, but these votes are counts; merge sketches with `+` instead"
             )
-            raise VotesError(message)
         row, col, code = source.triples()
         return batch_of((source.item_names()[row], (list(source.jurors), col), (list(source.labels), code)))
     if is_frame(source):
@@ -101,10 +93,8 @@ def as_batch(source: Any, **names: str | None) -> VoteBatch:
         elif isinstance(row, (tuple, list)) and len(row) in (3, 4):
             votes.append([*row, None][:4])
         else:
-            message = (
-                f"row {number} is not a vote: give (item, juror, label) or (item, juror, label, time), or a mapping"
-            )
-            raise VotesError(message, code="bad_row", row=number)
+            forms = "(item, juror, label) or (item, juror, label, time), or a mapping"
+            raise VotesError(f"row {number} is not a vote: give {forms}", code="bad_row", row=number)
     *columns, times = ([vote[k] for vote in votes] for k in range(4))
     return batch_of(columns, None if all(map(is_missing, times)) else times)
 
@@ -118,11 +108,9 @@ def _from_frame(frame: Frame, columns: Mapping[str, str | None]) -> VoteBatch:
     places = named_long(names, given, set() if time is None else {time})
     for role, place in places.items():
         if place is None:
-            message = (
-                "one vote per row needs the columns item, juror and label, but none of "
-                f"{quoted_names(names)} is the {role}"
-            )
-            raise VotesError(f"{message}; name it with {role}=", code="no_label_column", columns=names)
+            need = "one vote per row needs the columns item, juror and label"
+            problem = f"{need}, but none of {quoted_names(names)} is the {role}; name it with {role}="
+            raise VotesError(problem, code="no_label_column", columns=names)
     # Only the columns of a layout are collected; that of the times takes the place of counts.
     layout = Layout(kind="long", item=places["item"], juror=places["juror"], label=places["label"], count=time)
     table = collect(frame.keep(layout))
@@ -138,19 +126,16 @@ def _factorized_by_arrow(series: Any) -> Any:
     """Distinct values by first appearance and the position of each row's, by Arrow where it can: it is far quicker."""
     if series.dtype.is_integer() and not series.is_null().any():
         return series.to_numpy()
-    try:
+    with suppress(ImportError):
         import pyarrow
-    except ImportError:
-        return series.to_list()
-    try:
-        array = series.to_arrow()
-        array = array.combine_chunks() if isinstance(array, pyarrow.ChunkedArray) else array
-        if pyarrow.types.is_dictionary(array.type):  # which may hold values that no row has
-            return series.to_list()
-        encoded = array.dictionary_encode(null_encoding="encode")
-        return encoded.dictionary.to_pylist(), encoded.indices.to_numpy(zero_copy_only=False)
-    except (pyarrow.ArrowException, TypeError):  # a column of several types
-        return series.to_list()
+
+        with suppress(pyarrow.ArrowException, TypeError):  # a column of several types
+            array = series.to_arrow()
+            array = array.combine_chunks() if isinstance(array, pyarrow.ChunkedArray) else array
+            if not pyarrow.types.is_dictionary(array.type):  # which may hold values that no row has
+                encoded = array.dictionary_encode(null_encoding="encode")
+                return encoded.dictionary.to_pylist(), encoded.indices.to_numpy(zero_copy_only=False)
+    return series.to_list()
 
 
 def batch_of(columns: Sequence[Any], times: Any = None) -> VoteBatch:
@@ -281,12 +266,6 @@ Entry: TypeAlias = tuple[int, float, bytes, bytes]
 _NEW: Entry = (0, np.inf, b"", b"")
 
 
-def _columns(entries: Collection[Entry]) -> tuple[list[int], list[float], list[bytes], list[bytes]]:
-    """The panes, first times, keys and votes' times of some entries."""
-    panes, first = [entry[0] for entry in entries], [entry[1] for entry in entries]
-    return panes, first, [entry[2] for entry in entries], [entry[3] for entry in entries]
-
-
 class Ledger:
     """The votes on open items, counted into panes."""
 
@@ -299,8 +278,7 @@ class Ledger:
         self.latest = UNTIMED  #: the latest time of any vote
 
     def add(self, batch: VoteBatch) -> None:
-        """Count a batch of votes; nothing is changed where a label is refused."""
-        self.panes.check_labels([label for label in batch.labels if label is not None])
+        """Count a batch of votes, whose labels the panes have checked."""
         # Jurors and labels as the panes code them.
         juror = np.array([self.panes.juror(name) for name in batch.jurors], dtype=np.int64)[batch.juror]
         codes = [0 if label is None else self.panes.label(label) for label in batch.labels]
@@ -358,8 +336,8 @@ class Ledger:
 
     def _updated(self, old: Sequence[Entry], batch: VoteBatch) -> tuple[list[bytes], list[bytes], Floats]:
         """The items' keys and votes' times with these votes, and when each item began."""
-        _, first, old_keys, old_times = _columns(old)
-        table, begin = self.panes.codes(old_keys).copy(), np.array(first)
+        old_keys, old_times = [entry[2] for entry in old], [entry[3] for entry in old]
+        table, begin = self.panes.codes(old_keys).copy(), np.array([entry[1] for entry in old])
         if batch.time is None and not any(old_times):
             table[batch.item, batch.juror] = batch.label  # without times every vote supersedes: the last one stands
             begin[np.isinf(begin)] = UNTIMED
@@ -384,13 +362,13 @@ class Ledger:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON's own types."""
-        panes, first, keys, times = _columns(self.entries.values())
+        entries = self.entries.values()
         return {
             "items": list(self.entries),
-            "panes": panes,
-            "first": [None if np.isinf(time) else time for time in first],
-            "keys": to_text(keys),
-            "times": [packed.hex() for packed in times],
+            "panes": [pane for pane, _, _, _ in entries],
+            "first": [None if np.isinf(first) else first for _, first, _, _ in entries],
+            "keys": to_text([key for _, _, key, _ in entries]),
+            "times": [times.hex() for _, _, _, times in entries],
             "closed": self.closed.to_dict(),
             "begun": self.begun,
             "late": self.late,

@@ -28,7 +28,7 @@ from jurors._files import temp_directory
 from jurors.errors import JurorsError, OptionError
 from jurors.serve.auth import ServerLimits
 from jurors.serve.errors import NoProject
-from jurors.serve.grading import AlarmWatch, GradeHistory, ProjectGrades, ProjectReader
+from jurors.serve.grading import AlarmWatch, ProjectGrades, ProjectReader
 from jurors.serve.middleware import HeaderTimeoutProtocol, ServerMiddleware, check_bind_address, is_loopback
 from jurors.serve.observability import ServerMetrics, configure_logging, log_event
 from jurors.serve.responses import handle_errors
@@ -128,7 +128,7 @@ class Upkeep:
     def _step(self) -> bool:
         """One turn of every project; returns whether votes of one are left."""
         if time.monotonic() - self._looked > 1:
-            self.backlog, self._looked = self._store.backlog(), time.monotonic()
+            self.backlog, self._looked = self._store.uncounted("inbox"), time.monotonic()
         longest = 0
         for project in self._store.waiting():
             if not self._ended.is_set():
@@ -197,7 +197,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     state.store = store = await to_thread.run_sync(open_store, settings.store)
     state.journal, state.parsing = Journal(store), CapacityLimiter(2)  # a body as objects is many times as large
     state.reader = reader = ProjectReader(store)
-    state.grades, state.history, state.alarms = ProjectGrades(reader), GradeHistory(reader), AlarmWatch(reader)
+    state.grades, state.alarms = ProjectGrades(reader), AlarmWatch(reader)
     upkeep = Upkeep(store, settings.keep, state.alarms)
     state.validator = VoteValidator(store, state.limits, lambda project: upkeep.backlog.get(project, 0))
     alive = asyncio.ensure_future(_tell_systemd(upkeep))

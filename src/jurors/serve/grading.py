@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import Lock
 from typing import Any, Generic, TypeVar
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -253,11 +254,14 @@ class Graded:
 
 
 class VersionedCache(Generic[T]):
-    """Results by name, each computed once per version, by one thread while others wait; the newest are stored."""
+    """Results by name, each computed once per version, by one thread while others wait; the newest are stored.
+
+    Each name has a lock of its own as long as a thread needs it, so that no project ever waits for another.
+    """
 
     def __init__(self, most: int) -> None:
         self._stored: OrderedDict[Any, tuple[int, float, T]] = OrderedDict()  # version, when it was current, result
-        self._locks = [Lock() for _ in range(1_000)]  # by hash: two names hardly ever share one
+        self._locks: WeakValueDictionary[Any, Lock] = WeakValueDictionary()  # by name, while it is in use
         self._lock, self._most = Lock(), most
 
     def recent(self, name: Any, seconds: float) -> T | None:
@@ -267,11 +271,14 @@ class VersionedCache(Generic[T]):
 
     def has(self, name: Any, version: int) -> bool:
         """Whether the result for this version is stored."""
-        return name in self._stored and self._stored[name][0] == version
+        stored = self._stored.get(name)
+        return stored is not None and stored[0] == version
 
     def get(self, name: Any, version: int, compute: Callable[[], T]) -> T:
         """The result for this version."""
-        with self._locks[hash(name) % len(self._locks)]:
+        with self._lock:
+            lock = self._locks.setdefault(name, Lock())
+        with lock:
             stored = self._stored.get(name)
             result = stored[2] if stored is not None and stored[0] == version else compute()
             with self._lock:
@@ -283,12 +290,15 @@ class VersionedCache(Generic[T]):
 
 
 class ProjectGrades:
-    """The grades and report pages of a store's projects."""
+    """The grades, report pages and histories of a store's projects."""
+
+    SECONDS = 5.0  #: for grading windows in one request: those that are left say so, and the next request goes on
 
     def __init__(self, reader: ProjectReader) -> None:
         self._reader, self._store = reader, reader.store
         self._graded: VersionedCache[Graded | JurorsError] = VersionedCache(64)
         self._pages: VersionedCache[bytes] = VersionedCache(8)
+        self._windows: VersionedCache[WindowGrades] = VersionedCache(5_000)
 
     def of(self, name: str, window: str | None = None, max_age: float = 0.0) -> Graded:
         """The results of a project. Errors are cached too: a project that cannot be graded is tried once."""
@@ -323,17 +333,9 @@ class ProjectGrades:
 
         return self._pages.get(name, hash((project.id, project.version)), compute)
 
+    # The grades of windows: each is graded once, and again only if its counts changed.
 
-class GradeHistory:
-    """The grades of a project's windows: each is graded once, and again only if its counts changed."""
-
-    SECONDS = 5.0  #: for grading in one request: windows that are left say so, and the next request goes on
-
-    def __init__(self, reader: ProjectReader) -> None:
-        self._reader = reader
-        self._windows: VersionedCache[WindowGrades] = VersionedCache(5_000)
-
-    def document(self, name: str, limit: int) -> dict[str, Any]:
+    def history_document(self, name: str, limit: int) -> dict[str, Any]:
         """The history as JSON, with the times of each window's votes: when cast, or else when they arrived."""
         counts = self._reader.latest(name)
         history, windows = self.history(counts, limit), []
@@ -347,10 +349,10 @@ class GradeHistory:
     def history(self, counts: ProjectCounts, limit: int) -> History:
         """The newest `limit` windows, the oldest of them first."""
         until = time.monotonic() + self.SECONDS
-        newest = [self._graded(counts, span, until) for span in reversed(counts.windows()[-limit:])]
+        newest = [self._graded_window(counts, span, until) for span in reversed(counts.windows()[-limit:])]
         return History(str(counts.project.window), counts.project.window.by_time, newest[::-1])
 
-    def _graded(self, counts: ProjectCounts, span: Span, until: float) -> WindowGrades:
+    def _graded_window(self, counts: ProjectCounts, span: Span, until: float) -> WindowGrades:
         state = hash((span, tuple(frozenset(pane.tuples.items()) for pane in counts.panes_of(span))))
         place = (counts.project.id, span.number)
         if time.monotonic() > until and not self._windows.has(place, state):

@@ -297,10 +297,8 @@ class ServerMiddleware:
         if not self.needs_key:
             host = host_of(headers.get(b"host", ""))
             if host is None or not is_loopback(host):
-                message = (
-                    "without API keys this server answers only to localhost; use http://127.0.0.1, or create a key"
-                )
-                raise ApiError(403, "wrong_host", message)
+                advice = "use http://127.0.0.1, or create a key"
+                raise ApiError(403, "wrong_host", f"without API keys this server answers only to localhost; {advice}")
             origin = headers.get(b"origin")
             is_foreign = origin is not None and not is_own_origin(origin, headers[b"host"])
             if is_foreign or headers.get(b"sec-fetch-site") in ("cross-site", "same-site"):

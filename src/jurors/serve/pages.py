@@ -45,17 +45,17 @@ def _template(name: str) -> str:
     return (files("jurors.serve") / "templates" / name).read_text(encoding="utf-8")
 
 
-dashboard_router = APIRouter(include_in_schema=False)
+pages_router = APIRouter(include_in_schema=False)
 
 
-@dashboard_router.get("/", dependencies=[OPEN])
+@pages_router.get("/", dependencies=[OPEN])
 def dashboard() -> HTMLResponse:
     """The page."""
     page = Template(_template("dashboard.html")).substitute(version=VERSION)
     return HTMLResponse(page, headers={"Content-Security-Policy": DASHBOARD_POLICY})
 
 
-@dashboard_router.get("/assets/{name}", dependencies=[OPEN])
+@pages_router.get("/assets/{name}", dependencies=[OPEN])
 def file(name: str) -> Response:
     """One of the page's files."""
     headers = {"Cache-Control": "no-cache"}
@@ -67,8 +67,6 @@ def file(name: str) -> Response:
         raise ApiError(404, "no_file", f"the dashboard has no file {name!r:.60}")
     return Response(_chart_runtime(), media_type="text/javascript", headers={**headers, "Content-Encoding": "gzip"})
 
-
-api_page_router = APIRouter(include_in_schema=False)
 
 _STYLE = f"""{COLOURS}
 body {{ font: 16px/1.5 system-ui, sans-serif; background: var(--page); color: var(--ink); }}
@@ -83,13 +81,13 @@ td, th {{ text-align: left; vertical-align: top; padding: .2rem .8rem .2rem 0; }
 POLICY = f"default-src 'none'; style-src {digest(_STYLE)}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 
-@api_page_router.api_route("/openapi.json", methods=["GET", "HEAD"], dependencies=[OPEN])
+@pages_router.api_route("/openapi.json", methods=["GET", "HEAD"], dependencies=[OPEN])
 async def openapi(request: Request) -> JSONResponse:
     """The description for programs; FastAPI's own route could not declare who may read it."""
     return JSONResponse(request.app.openapi())
 
 
-@api_page_router.get("/docs", dependencies=[OPEN])
+@pages_router.get("/docs", dependencies=[OPEN])
 def docs(request: Request) -> HTMLResponse:
     """The page."""
     return HTMLResponse(_page(json.dumps(request.app.openapi())), headers={"Content-Security-Policy": POLICY})

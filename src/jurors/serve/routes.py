@@ -25,7 +25,7 @@ from jurors.serve.errors import ApiError, NoProject, StoreFull
 from jurors.serve.grading import Graded
 from jurors.serve.middleware import ADMIN, ENDING, OPEN, READ, READ_ANY, WRITE
 from jurors.serve.observability import ServerMetrics
-from jurors.serve.pages import api_page_router, dashboard_router
+from jurors.serve.pages import pages_router
 from jurors.serve.responses import GOLD, PROJECT, documented_body, documented_errors
 from jurors.serve.store import SqlStore, batch_of, is_storable, label_text
 from jurors.serve.votes import votes_router
@@ -79,7 +79,7 @@ class ProjectSettings(BaseModel):
 
 def summaries(store: SqlStore, projects: Iterable[Project]) -> list[dict[str, Any]]:
     """Projects as lists show them."""
-    active, quarantined = store.active_alarms(), store.quarantined()
+    active, quarantined = store.active_alarms(), store.uncounted("quarantine")
     return [
         {
             "name": project.name, "items": project.items, "votes": project.votes,
@@ -222,7 +222,7 @@ def history(
     limit: Annotated[int, Query(ge=1, le=400, description="The number of windows, the newest ones.")] = 20,
 ) -> Response:
     """Get the grades of each window. A window that is not graded yet says so; request it again."""
-    return _document({"schema": f"jurors.history/{DOCUMENT}", **request.app.state.history.document(name, limit)})
+    return _document({"schema": f"jurors.history/{DOCUMENT}", **request.app.state.grades.history_document(name, limit)})
 
 
 @results_router.get("/report", dependencies=[READ], responses=documented_errors(404, 409), response_class=Response)
@@ -441,7 +441,7 @@ def chart(
     state = request.app.state
     drawing: Any
     if kind == "history":
-        past = state.history.history(state.reader.latest(name), limit=60)
+        past = state.grades.history(state.reader.latest(name), limit=60)
         drawing = history(past, [alarm.to_dict() for alarm in state.alarms.latest(name).alarms], width=width)
     else:
         draw = accuracy if kind == "accuracy" else prevalence
@@ -452,6 +452,6 @@ def chart(
 
 
 ROUTERS = (
-    projects_router, votes_router, results_router, review_router, events_router, probes_router, dashboard_router,
-    charts_router, api_page_router,
+    projects_router, votes_router, results_router, review_router, events_router, probes_router, charts_router,
+    pages_router,
 )  # fmt: skip

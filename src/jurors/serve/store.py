@@ -15,12 +15,12 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain, compress
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn
 
 from jurors.errors import JurorsError, OptionError
 from jurors.monitor.windows import fingerprints
@@ -89,16 +89,7 @@ def batch_of(votes: Any) -> PostedBatch:
         _refuse("votes must be a list of objects with item, juror and label")
     if not votes:
         return PostedBatch((), (), (), None)
-    _check_parts(votes)
-    items, jurors, labels = zip(*map(_PARTS, votes), strict=True)
-    columns = _names(items, "item"), _names(jurors, "juror"), _label_texts(labels)
-    seconds = [_seconds(vote.get("time"), place) for place, vote in enumerate(votes)]
-    return PostedBatch(*columns, seconds if any(time is not None for time in seconds) else None)
-
-
-def _check_parts(votes: Sequence[Any]) -> None:
-    """Refuse the first vote that lacks a part or has one too many."""
-    for place, vote in enumerate(votes):
+    for place, vote in enumerate(votes):  # the first that lacks a part or has one too many
         if isinstance(vote, dict) and _PARTS_NEEDED <= vote.keys() <= _KNOWN:
             continue
         if not isinstance(vote, dict):
@@ -106,8 +97,12 @@ def _check_parts(votes: Sequence[Any]) -> None:
         for part in ("item", "juror", "label"):
             if part not in vote:
                 _refuse(f"vote {place} has no {part!r}; each vote needs an item, a juror and a label")
-        if strange := [name for name in vote if name not in _KNOWN]:
-            _refuse(f"vote {place} has an unknown key {strange[0]!r:.80}; the keys are {', '.join(sorted(_KNOWN))}")
+        strange = next(name for name in vote if name not in _KNOWN)
+        _refuse(f"vote {place} has an unknown key {strange!r:.80}; the keys are {', '.join(sorted(_KNOWN))}")
+    items, jurors, labels = zip(*map(_PARTS, votes), strict=True)
+    columns = _names(items, "item"), _names(jurors, "juror"), _label_texts(labels)
+    seconds = [_seconds(vote.get("time"), place) for place, vote in enumerate(votes)]
+    return PostedBatch(*columns, seconds if any(time is not None for time in seconds) else None)
 
 
 def _refuse(message: str) -> NoReturn:
@@ -273,10 +268,9 @@ class SqlStore:
             session.run("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)")
             version = session.rows("SELECT MAX(version) FROM schema_version")[0][0] or 0
             if not version and (foreign := session.one(self.database.foreign)):
-                message = (
-                    f"--store {self.database.shown}: this has tables of another program, such as {foreign[0]!r:.60}"
-                )
-                raise OptionError(f"{message}; name another file or database", name="store")
+                problem = f"this has tables of another program, such as {foreign[0]!r:.60}"
+                advice = "name another file or database"
+                raise OptionError(f"--store {self.database.shown}: {problem}; {advice}", name="store")
             if version > len(MIGRATIONS):
                 message = f"{self.database.shown} was written by a newer version of jurors; update jurors"
                 raise ApiError(503, "store_down", message)
@@ -383,9 +377,9 @@ class SqlStore:
         """The projects with votes that are not aggregated yet."""
         return [row[0] for row in self.query("SELECT DISTINCT project FROM inbox")]
 
-    def backlog(self) -> dict[int, int]:
-        """Project -> how many votes are not aggregated yet."""
-        rows = self.query("SELECT project, SUM(votes) FROM inbox GROUP BY project")
+    def uncounted(self, table: Literal["inbox", "quarantine"]) -> dict[int, int]:
+        """Project -> how many votes are not aggregated yet, or are in quarantine, where there are any."""
+        rows = self.query(f"SELECT project, SUM(votes) FROM {table} GROUP BY project")
         return {project: int(votes) for project, votes in rows}
 
     def aggregate(self, project: int, most: int = 10_000) -> int:
@@ -427,11 +421,6 @@ class SqlStore:
                     _LOG.error("a batch of %s votes cannot be counted and is in quarantine", votes, exc_info=error)
                     return int(votes)
                 most = max(1, most // 8)
-
-    def quarantined(self) -> dict[int, int]:
-        """Project -> how many votes are in quarantine, where there are any."""
-        rows = self.query("SELECT project, SUM(votes) FROM quarantine GROUP BY project")
-        return {project: int(votes) for project, votes in rows}
 
     def quarantine(self, project: str | None = None) -> list[Row]:
         """The batches in quarantine, of one project or of all: number, project's name, arrival, votes and reason."""
@@ -572,8 +561,7 @@ class SqlStore:
 
     def add_key(self, key: ApiKey) -> None:
         """Store a key."""
-        values = (key.id, key.hash, key.scope, key.project, key.note, key.created, key.revoked)
-        self.execute(f"INSERT INTO api_keys ({_KEY}) VALUES (?, ?, ?, ?, ?, ?, ?)", *values)
+        self.execute(f"INSERT INTO api_keys ({_KEY}) VALUES (?, ?, ?, ?, ?, ?, ?)", *astuple(key))
 
     def key(self, id: str) -> ApiKey | None:
         """The key of this name, revoked or not."""

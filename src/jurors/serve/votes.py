@@ -125,8 +125,7 @@ class VoteValidator:
             message = f"{len(batch):,} votes are too many for one request; send at most {self._limits.votes:,}"
             raise ApiError(413, "many_votes", message, given=len(batch), needed=self._limits.votes)
         known = self._known.get(name)
-        is_known = known is not None and time.monotonic() - known.read < 1 and known.covers(batch)
-        if known is None or not is_known:
+        if known is None or time.monotonic() - known.read >= 1 or not known.covers(batch):
             known = await to_thread.run_sync(self._read, name, batch, abandon_on_cancel=True)
         if (waiting := self._waiting(known.project.id)) > self._limits.waiting:
             message = f"{waiting:,} votes of this project are not counted yet; wait, then send the request again"

@@ -761,10 +761,8 @@ def source_of(files: Sequence[str], options: Reading, time: str | None = None) -
     """
     if options.repeat is not None or text_columns(options.join) or options.duplicates == "join":
         name = "repeat" if options.repeat is not None else "join" if text_columns(options.join) else "duplicates"
-        message = (
-            f"--{name} does not apply to a stream, where a later vote replaces the earlier one; use `jurors grade`"
-        )
-        raise OptionError(message, code="does_not_apply", name=name)
+        reason = "where a later vote replaces the earlier one; use `jurors grade`"
+        raise OptionError(f"--{name} does not apply to a stream, {reason}", code="does_not_apply", name=name)
     if len(files) != 1:
         raise VotesError("watch takes one file, one folder or -; to watch several files, put them into one folder")
     if options.transpose:

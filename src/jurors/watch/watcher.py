@@ -18,6 +18,8 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, TypeAlias
 
+import click
+
 from jurors._files import atomic_write
 from jurors.errors import JurorsError, OptionError, VotesError
 from jurors.evaluate.evaluation import Evaluation
@@ -166,9 +168,9 @@ class Watcher:
             raise OptionError(
                 f"this state file belongs to {watch['source']}, not to {self.name}; use one --state for each source"
             )
-        now = self.monitor
-        options = {"window": str(now.window), "alpha": now.alpha, "settle": now.settle, "block": now.block}
-        for name, value in (options | {"expect": list(now.expect)}).items():
+        options = self.monitor.to_dict()
+        for name in ("window", "alpha", "settle", "block", "expect"):
+            value = options[name]
             if (stored := document.get(name, value)) != value:
                 problem = f"this state file was written with --{name} {stored!r}, not {value!r}"
                 raise OptionError(f"{problem}; use the same value, or another --state", name=name, value=value)
@@ -277,7 +279,7 @@ def make_display(format: str, name: str, *, quiet: bool) -> Iterator[Show]:
                 "events": list(result.events),
                 "alarms": list(result.active),
             }
-            _put(json.dumps(json_ready(document)))
+            click.echo(json.dumps(json_ready(document)))
 
         yield show_json
     elif quiet or not sys.stdout.isatty():
@@ -287,47 +289,35 @@ def make_display(format: str, name: str, *, quiet: bool) -> Iterator[Show]:
             """A status line where votes came (and at first), and every message."""
             nonlocal scale, is_started
             for line in _message_lines(result):
-                _put(line)
+                click.echo(line)
             if quiet:
                 return
             # what the votes are taken for, where they might be something else
             alarms = () if result.evaluation is None else result.evaluation.alarms
             now = next((escape_text(f"note: {alarm.message}") for alarm in alarms if alarm.reason == "scale"), "")
             if now not in ("", scale):
-                _put(now)
+                click.echo(now)
                 scale = now
             if result.new or not is_started:
-                _put(_status_line(result))
+                click.echo(_status_line(result))
                 is_started = True
 
         yield show_lines
-    else:
-        with _card_display(name) as show:
-            yield show
+    else:  # the report card of the last window, the active alarms, and what happened lately
+        from rich.console import Console
+        from rich.live import Live
+        from rich.text import Text
 
+        history: list[str] = []
+        with Live(console=Console(), auto_refresh=False, vertical_overflow="crop") as live:
 
-def _put(line: str) -> None:
-    sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()
+            def show_card(result: PollResult) -> None:
+                history.extend(f"{_clock()}  {line}" for line in _message_lines(result))
+                del history[:-8]
+                lines = [f"{escape_text(name)}   {_status_line(result)}", ""]
+                if result.evaluation is not None:
+                    lines += [result.evaluation.to_text().rstrip(), ""]
+                lines += [_event_line(event) for event in result.active] or ["no active alarms"]
+                live.update(Text("\n".join([*lines, "", *history])), refresh=True)
 
-
-@contextmanager
-def _card_display(name: str) -> Iterator[Show]:
-    """The report card of the last window, the active alarms, and what happened lately."""
-    from rich.console import Console
-    from rich.live import Live
-    from rich.text import Text
-
-    history: list[str] = []
-    with Live(console=Console(), auto_refresh=False, vertical_overflow="crop") as live:
-
-        def show(result: PollResult) -> None:
-            history.extend(f"{_clock()}  {line}" for line in _message_lines(result))
-            del history[:-8]
-            lines = [f"{escape_text(name)}   {_status_line(result)}", ""]
-            if result.evaluation is not None:
-                lines += [result.evaluation.to_text().rstrip(), ""]
-            lines += [_event_line(event) for event in result.active] or ["no active alarms"]
-            live.update(Text("\n".join([*lines, "", *history])), refresh=True)
-
-        yield show
+            yield show_card
