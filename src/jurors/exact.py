@@ -26,7 +26,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, total_ordering
 from typing import Any, Self, TypeAlias
 
 import flint
@@ -39,6 +39,7 @@ BITS = 128  #: precision that balls begin with
 _TRIAL_LIMIT = 10_000  # primes below this are taken out of the root when printing: about 0.1 ms
 
 
+@total_ordering
 class SignedExact:
     """Differences, comparison and certified digits, which `Surd` and `Algebraic` share.
 
@@ -60,15 +61,6 @@ class SignedExact:
 
     def __lt__(self: Any, other: Exact | SignedExact) -> bool:
         return bool((self - other).sign < 0)
-
-    def __le__(self: Any, other: Exact | SignedExact) -> bool:
-        return bool((self - other).sign <= 0)
-
-    def __gt__(self: Any, other: Exact | SignedExact) -> bool:
-        return bool((self - other).sign > 0)
-
-    def __ge__(self: Any, other: Exact | SignedExact) -> bool:
-        return bool((self - other).sign >= 0)
 
     def __pow__(self, exponent: int) -> Self:
         number: Any = self

@@ -18,7 +18,7 @@ from jurors.errors import JurorsError
 from jurors.evaluate.trio import evaluate_trios
 from jurors.lab.plan import ExpectedWidths, item_errors, plan
 from jurors.lab.simulate import jury_model, simulate
-from jurors.uncertainty.intervals import trio_standard_errors
+from jurors.uncertainty.intervals import trio_interval_ends
 
 REFUSED = Path(__file__).with_name("refused.json")  # what cannot be asked, and what is said
 accuracies = st.floats(0.6, 0.95)
@@ -33,7 +33,7 @@ def test_the_information_of_a_trio_is_the_delta_method_of_the_theorem(
     confusion = np.array([[[a, 1 - a], [1 - b, b]] for a, b in jury])
     shares = np.array([prevalence, 1 - prevalence])
     table = np.einsum("l,la,lb,lc->abc", shares, *confusion) * 10_000
-    by_theorem = trio_standard_errors(table, evaluate_trios(table), target="population")
+    by_theorem = trio_interval_ends(table, evaluate_trios(table), target="population")[1]
     errors = item_errors(shares, confusion)
     assert errors.accuracy / 100 == pytest.approx(by_theorem["accuracy"], rel=1e-6)
     assert errors.prevalence[0] / 100 == pytest.approx(float(by_theorem["prevalence"]), rel=1e-6)

@@ -276,10 +276,6 @@ class JurorLevels:
     bias: NamedMapping  #: juror -> how many levels its votes lie above the truth, on average; below it: negative
     weighted_agreement: NamedMapping  #: juror -> Cohen's kappa with the truth, errors weighted by their square
 
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON of `ordered`."""
-        return {part.name: getattr(self, part.name) for part in fields(self)}
-
     def row(self, juror: str) -> tuple[Any, Any, Any]:
         """One juror's numbers: mean error, bias, weighted agreement."""
         return self.mean_error[juror], self.bias[juror], self.weighted_agreement[juror]

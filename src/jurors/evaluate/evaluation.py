@@ -286,8 +286,38 @@ class Calibrates(Protocol):
         """The calibrated posterior (T, R) of decision tuples that were not graded."""
 
 
+class _Solved:
+    """What a `solution` says, by name; empty where there is none."""
+
+    solution: Solution | None
+
+    @property
+    def _named(self) -> Solution:
+        return self.solution or Solution((), (), (), ())
+
+    @property
+    def prevalence(self) -> NamedMapping:
+        """Label -> the share of items whose true label it is."""
+        return self._named.prevalence
+
+    @property
+    def accuracy(self) -> NamedMapping:
+        """Juror -> label -> how often the juror is right about items of that label; None where there are none."""
+        return self._named.accuracy
+
+    @property
+    def confusion(self) -> NamedMapping:
+        """Juror -> true label -> vote -> how often."""
+        return self._named.confusion
+
+    @property
+    def score(self) -> NamedMapping:
+        """Juror -> the share of items the juror has right; by a key, of its own votes."""
+        return self._named.score
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
-class IndependentGrades:
+class IndependentGrades(_Solved):
     """What the independent-errors model says about the same votes: the theorem, or the fit of another method.
 
     `solution` is None where no real evaluation explains the counts; `solutions` then holds the complex ones (or
@@ -301,26 +331,6 @@ class IndependentGrades:
     interval: NamedMapping | None = None  #: "prevalence", "accuracy", "score" -> … -> (low, high)
     standard_error: NamedMapping | None = None  #: the same shape, standard errors
     partition: Partition | None = None  #: every tuple's items by true label, and its best label
-
-    @cached_property
-    def prevalence(self) -> NamedMapping:
-        """Label -> the share of items whose true label it is; empty where no real evaluation exists."""
-        return self.solution.prevalence if self.solution else NamedMapping()
-
-    @cached_property
-    def accuracy(self) -> NamedMapping:
-        """Juror -> label -> how often the juror is right about items of that label."""
-        return self.solution.accuracy if self.solution else NamedMapping()
-
-    @cached_property
-    def confusion(self) -> NamedMapping:
-        """Juror -> true label -> vote -> how often."""
-        return self.solution.confusion if self.solution else NamedMapping()
-
-    @cached_property
-    def score(self) -> NamedMapping:
-        """Juror -> the share of all items the juror has right."""
-        return self.solution.score if self.solution else NamedMapping()
 
     @property
     def wrong_labels(self) -> float | None:
@@ -586,7 +596,7 @@ class Evaluation(Drawable):
             "target": self.target,
             "shared_error": None if self.calibrated is None else self.calibrated.shared_error,
             "basis": None if self.calibrated is None else self.calibrated.basis,
-            **({} if self.ordered is None else {"ordered": self.ordered.to_dict()}),
+            **({} if self.ordered is None else {"ordered": self.ordered}),
             "independent": self.independent._document(self.exam),
             "majority": majority,
             "alarms": self.alarms,
@@ -664,7 +674,7 @@ def _ends(interval: Mapping[str, Any] | None, *names: Any) -> tuple[float, float
 
 
 @dataclass(frozen=True, eq=False)
-class KeyedEvaluation(Drawable):
+class KeyedEvaluation(_Solved, Drawable):
     """What an answer key says about the jurors. All numbers are exact; `to_dict` rounds them."""
 
     sketch: Sketch
@@ -689,26 +699,6 @@ class KeyedEvaluation(Drawable):
     def items(self) -> int:
         """How many items have a true label."""
         return int(self.by_true_label.sum())
-
-    @property
-    def prevalence(self) -> NamedMapping:
-        """Label -> its share among the true labels."""
-        return self.solution.prevalence
-
-    @property
-    def accuracy(self) -> NamedMapping:
-        """Juror -> true label -> how often the juror was right; None for a label that never occurs."""
-        return self.solution.accuracy
-
-    @property
-    def confusion(self) -> NamedMapping:
-        """Juror -> true label -> vote -> how often."""
-        return self.solution.confusion
-
-    @property
-    def score(self) -> NamedMapping:
-        """Juror -> the share of its own votes that were right."""
-        return self.solution.score
 
     @cached_property
     def votes(self) -> NamedMapping:
@@ -829,7 +819,7 @@ class KeyedEvaluation(Drawable):
             "correlation": correlation,
             "errors": {"majority": self.majority_errors, "best_possible": self.best_errors},
             "alarms": self.alarms,
-            **({} if self.ordered is None else {"ordered": self.ordered.to_dict()}),
+            **({} if self.ordered is None else {"ordered": self.ordered}),
             **({} if self.repeats is None else {"repeats": self.repeats.to_dict()}),
         }
 

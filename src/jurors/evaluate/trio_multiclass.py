@@ -30,11 +30,11 @@ The theory with its proofs: docs/theory.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, product
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpq_poly, fmpz_mat
@@ -102,18 +102,14 @@ class Algebra:
     @classmethod
     def of(cls, cut: Slicing) -> Algebra:
         """The algebra of the slices, in r dimensions."""
-        size = len(cut.slices)
-        if cut.rank == size:
-            whole = fmpq_mat(cut.total)
-            back = whole.inv()
-            return cls(tuple(fmpq_mat(m) * back for m in cut.slices), _scalar(size, fmpq(1)), whole, True)
+        everything = range(len(cut.slices))
         rows, columns = _pivots(cut.total.transpose()), _pivots(cut.total)
-        everything = range(size)
         back = _part(cut.total, rows, columns).inv()
         left = _part(cut.total, everything, columns) * back
         right = _part(cut.total, rows, everything)
         matrices = tuple(_part(m, rows, columns) * back for m in cut.slices)
-        faithful = all(left * a * right == fmpq_mat(m) for a, m in zip(matrices, cut.slices, strict=True))
+        pairs = zip(matrices, cut.slices, strict=True)
+        faithful = cut.rank == len(everything) or all(left * a * right == fmpq_mat(m) for a, m in pairs)
         return cls(matrices, left, right, faithful)
 
     @property
@@ -737,19 +733,25 @@ def _outcomes(
     if not decomposition.is_rational:
         message = "the exact answer is irrational, which proves that errors are correlated, however little"
         return (*result, DecodeOutcome("irrational", message))
-    # Whether every label has a whole number of items in every cell; labels that are not distinguished are left out.
-    # With rows of shares n/k, k their least common denominator, the n of a row add up to k and have no common divisor.
-    # Neither have the products of three rows (Gauss), so all Q p n n' n'' / k k' k'' are whole iff Q p / k k' k'' is.
-    is_whole = True
-    for c in decomposition.components:
-        rows = [[cast(Surd, x).to_fraction() for x in row] for row in c.rows]
-        scale = math.prod(math.lcm(*(x.denominator for x in row)) for row in rows)
-        share = cast(Surd, c.prevalence).to_fraction() * sketch.items / scale
-        is_whole = is_whole and (c.multiplicity > 1 or share.denominator == 1)
-    if below or is_whole:
+    distinct = [c for c in decomposition.components if c.multiplicity == 1]
+    if below or all(has_whole_counts(c.prevalence, c.rows, sketch.items) for c in distinct):
         return (*result, DecodeOutcome("rational", "the exact answer is rational, as on an exactly independent test"))
     message = "the exact answer is rational, but splits items into fractions: errors are not exactly independent"
     return (*result, DecodeOutcome("rational_non_integral", message))
+
+
+def has_whole_counts(prevalence: Any, rows: Iterable[Any], items: int) -> bool:
+    """Whether a label of this prevalence has a whole number of so many items in every cell; all numbers are rational.
+
+    With rows of shares n/k, k their least common denominator, the n of a row add up to k and have no common divisor.
+    Neither have the products of three rows (Gauss), so all Q p n n' n'' / k k' k'' are whole iff Q p / k k' k'' is.
+
+    Returns
+    -------
+    bool
+    """
+    scale = math.prod(math.lcm(*(Surd(x).to_fraction().denominator for x in row)) for row in rows)
+    return (Surd(prevalence).to_fraction() * items / scale).denominator == 1
 
 
 def _visible(sketch: Sketch, cut: Slicing) -> list[DecodeOutcome]:

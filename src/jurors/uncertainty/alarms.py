@@ -567,7 +567,7 @@ def worse_than_chance(result: Evaluation | KeyedEvaluation) -> list[str]:
 
 def _scores(result: Evaluation | KeyedEvaluation) -> Any:
     """(N,) scores in the jurors' order, NaN for those who have none."""
-    scores = actual_scores(result) if isinstance(result, KeyedEvaluation) else result.independent.score
+    scores = result.solution.to_float().score if isinstance(result, KeyedEvaluation) else result.independent.score
     return _array(scores, result.jurors)
 
 
@@ -683,17 +683,6 @@ def binomial_error(share: Any, votes: Any) -> Any:
     return np.sqrt(centre * (1 - centre) / (votes + 4))
 
 
-def actual_scores(keyed: KeyedEvaluation) -> dict[str, Any]:
-    """Each juror's score by the answer key.
-
-    Returns
-    -------
-    dict
-        Juror -> share of its votes that are right, in floats; None where it has no vote on the key's items.
-    """
-    return dict(keyed.solution.to_float().score)
-
-
 # -- grades against an answer key --------------------------------------------------------------------------------------
 
 _SIGNIFICANT = 0.001  # the intervals of one panel miss jointly, so the test must be stricter than usual
@@ -766,7 +755,7 @@ def check_with_key(e: Evaluation, keyed: KeyedEvaluation | None) -> KeyCheck | N
     """
     if keyed is None or not e.has_grades:
         return None
-    actual, score = actual_scores(keyed), e.score
+    actual, score = keyed.solution.to_float().score, e.score
     pairs = [(j, score[j], actual[j]) for j in e.jurors if is_number(score[j]) and is_number(actual.get(j))]
     if not pairs:
         return None
@@ -828,7 +817,7 @@ def intervals_held(e: Evaluation, keyed: KeyedEvaluation) -> tuple[int, int]:
     held, known : int
         Of `known` intervals with an actual score, `held` hold it.
     """
-    actual = actual_scores(keyed)
+    actual = keyed.solution.to_float().score
     is_inside = [
         low <= actual[j] <= high
         for j in e.score
