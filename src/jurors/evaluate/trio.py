@@ -39,7 +39,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -443,6 +443,20 @@ def tuple_shares(solution: Solution) -> list[Fraction | float]:
             )
         shares.append(total.to_fraction())
     return shares
+
+
+def has_whole_counts(prevalence: Any, rows: Iterable[Any], items: int) -> bool:
+    """Whether a label of this prevalence has a whole number of so many items in every cell; all numbers are rational.
+
+    With rows of shares n/k, k their least common denominator, the n of a row add up to k and have no common divisor.
+    Neither have the products of three rows (Gauss), so all Q p n n' n'' / k k' k'' are whole iff Q p / k k' k'' is.
+
+    Returns
+    -------
+    bool
+    """
+    scale = math.prod(math.lcm(*(Surd(x).to_fraction().denominator for x in row)) for row in rows)
+    return (Surd(prevalence).to_fraction() * items / scale).denominator == 1
 
 
 # -- four jurors ----------------------------------------------------------------------------------------------------

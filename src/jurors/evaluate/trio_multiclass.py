@@ -30,11 +30,11 @@ The theory with its proofs: docs/theory.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, product
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpq_poly, fmpz_mat
@@ -43,7 +43,7 @@ from numpy.typing import ArrayLike
 from jurors._numeric import Floats, Integers
 from jurors.errors import DegenerateSketchError, SketchError, match_name
 from jurors.evaluate.solution import DEFAULT_RULE, Choice, Number, Solution, tuple_posterior
-from jurors.evaluate.trio import check_three_jurors
+from jurors.evaluate.trio import check_three_jurors, has_whole_counts
 from jurors.exact import Algebraic, RootSet, Surd, exact_sum, inverse, number_at, root_sets
 from jurors.options import Label
 from jurors.sketch.sketch import Sketch
@@ -738,20 +738,6 @@ def _outcomes(
         return (*result, DecodeOutcome("rational", "the exact answer is rational, as on an exactly independent test"))
     message = "the exact answer is rational, but splits items into fractions: errors are not exactly independent"
     return (*result, DecodeOutcome("rational_non_integral", message))
-
-
-def has_whole_counts(prevalence: Any, rows: Iterable[Any], items: int) -> bool:
-    """Whether a label of this prevalence has a whole number of so many items in every cell; all numbers are rational.
-
-    With rows of shares n/k, k their least common denominator, the n of a row add up to k and have no common divisor.
-    Neither have the products of three rows (Gauss), so all Q p n n' n'' / k k' k'' are whole iff Q p / k k' k'' is.
-
-    Returns
-    -------
-    bool
-    """
-    scale = math.prod(math.lcm(*(Surd(x).to_fraction().denominator for x in row)) for row in rows)
-    return (Surd(prevalence).to_fraction() * items / scale).denominator == 1
 
 
 def _visible(sketch: Sketch, cut: Slicing) -> list[DecodeOutcome]:

@@ -24,7 +24,7 @@ from jurors._lazy import replace_unread
 from jurors._numeric import single_threaded
 from jurors.errors import DegenerateSketchError, SketchError, format_first_names
 from jurors.evaluate.alarms import KINDS, Alarm, sort_by_severity
-from jurors.evaluate.dependence import agreement_test
+from jurors.evaluate.dependence import agreement_alarms, agreement_test, residual_alarms
 from jurors.evaluate.evaluation import Evaluation, IndependentGrades
 from jurors.evaluate.latent.panel import PanelFit, evaluate_panel
 from jurors.evaluate.solution import (
@@ -43,7 +43,7 @@ from jurors.evaluate.trio_multiclass import MOST_LABELS, evaluate_trio_labels
 from jurors.options import Target
 from jurors.sketch.connectivity import juror_groups, restrict_to_jurors
 from jurors.sketch.sketch import Sketch
-from jurors.uncertainty.alarms import agreement_alarms, default_alarms, degenerate_alarms, juror_alarms, residual_alarms
+from jurors.uncertainty.alarms import default_alarms, degenerate_alarms, juror_alarms
 from jurors.uncertainty.intervals import interval_around, panel_intervals, trio_intervals
 from jurors.uncertainty.trio_alarms import (
     CONTRADICTIONS,

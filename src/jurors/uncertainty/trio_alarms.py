@@ -56,14 +56,8 @@ from jurors.evaluate.alarms import KINDS, Alarm, AlarmPair, Level, sort_by_sever
 from jurors.evaluate.dependence import LARGE_MISFIT, NOTABLE_MISFIT, SIGNIFICANT
 from jurors.evaluate.latent.models import possible_repeats
 from jurors.evaluate.solution import Solution
-from jurors.evaluate.trio import DecodedTrios, evaluate_trio, evaluate_trios
-from jurors.evaluate.trio_multiclass import (
-    MultilabelDecode,
-    check_few_labels,
-    decode_floats,
-    has_whole_counts,
-    start_from_votes,
-)
+from jurors.evaluate.trio import DecodedTrios, evaluate_trio, evaluate_trios, has_whole_counts
+from jurors.evaluate.trio_multiclass import MultilabelDecode, check_few_labels, decode_floats, start_from_votes
 from jurors.results import Columns, Result, Table
 from jurors.sketch.connectivity import MIN_JURORS, too_few_jurors
 from jurors.sketch.moments import TrioMoments, product_of_others, table_moments
