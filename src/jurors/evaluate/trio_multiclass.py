@@ -294,12 +294,11 @@ def best_assignment(gains: Sequence[Sequence[int]]) -> tuple[int, ...]:
     >>> best_assignment([[9, 8, 1], [9, 5, 1], [3, 3, 3]])
     (1, 0, 2)
     """
-    highest = max(max(row) for row in gains)
-    return _hungarian([[highest - gain for gain in row] for row in gains])
+    return _hungarian([[-gain for gain in row] for row in gains])
 
 
 def second_assignment(
-    gains: Sequence[Sequence[int]], best: Sequence[int], groups: Sequence[int] | None = None
+    gains: Sequence[Sequence[int]], best: Sequence[int], groups: Sequence[int]
 ) -> tuple[int, ...] | None:
     """The best assignment other than `best`.
 
@@ -312,17 +311,15 @@ def second_assignment(
 
     Examples
     --------
-    >>> second_assignment([[9, 8, 1], [9, 5, 1], [3, 3, 3]], (1, 0, 2))
+    >>> second_assignment([[9, 8, 1], [9, 5, 1], [3, 3, 3]], (1, 0, 2), groups=(0, 1, 2))
     (0, 1, 2)
     """
-    group, rows = range(len(best)) if groups is None else groups, len(gains)
-    highest = max(max(row) for row in gains)
-    spread = highest - min(min(row) for row in gains)
-    banned = (rows + 1) * (spread + 1)  # dearer than any assignment without it
+    sizes = [abs(gain) for row in gains for gain in row]
+    banned = 2 * (len(gains) + 1) * (max(sizes) + 1)  # dearer than any assignment without it
     others = []
     for row, column in enumerate(best):  # the best assignment that does not put this row (or a copy of it) there
-        copies = [r for r in range(rows) if group[r] == group[row]]
-        costs = [[highest - gain for gain in line] for line in gains]
+        copies = [r for r, group in enumerate(groups) if group == groups[row]]
+        costs = [[-gain for gain in line] for line in gains]
         for r in copies:
             costs[r][column] = banned
         places = _hungarian(costs)
