@@ -66,7 +66,6 @@ from jurors.evaluate.solution import (
     NamedMapping,
     Partition,
     Solution,
-    WeakestPair,
     evaluate_majority,
     is_number,
     joint_counts,
@@ -388,7 +387,6 @@ class Evaluation(Drawable):
     notes: tuple[str, ...] = ()  #: sentences to print next to the grades
     representatives: tuple[int, ...] = ()  #: by juror, the position of the one that it repeats, or its own
     gold: GoldTest | None = None  #: how the gold items test the grades
-    weakest_pair: WeakestPair | None = None  #: of a trio
     smallest_correlation: float | None = None  #: the smallest found that explains a trio's counts; no bound from below
     islands: tuple[Island, ...] = ()  #: groups of jurors that share no item, graded separately
     model: str | None = None  #: the panel model that was selected
@@ -550,9 +548,8 @@ class Evaluation(Drawable):
             "model": self.model,
             "notes": list(self.notes) or None,
             "gold": self.gold and asdict(self.gold),
-            "weakest_pair": self.weakest_pair and _fields(self.weakest_pair),
             "smallest_correlation": self.smallest_correlation,
-            "groups": [_fields(island) for island in self.islands] or None,
+            "groups": [asdict(island) | {"jurors": list(island.jurors)} for island in self.islands] or None,
         }
         ended = {} if self.converged is None else {"iterations": self.iterations, "converged": self.converged}
         return {**self.measured, **{name: value for name, value in known.items() if value is not None}, **ended}
@@ -623,10 +620,6 @@ class Evaluation(Drawable):
         loud = [a.kind for a in self.alarms if a.level == "alarm"]
         tail = f", alarms: {', '.join(loud)}" if loud else ""
         return f"Evaluation({self.items:,} items, {len(self.jurors)} jurors, method {self.method!r}{tail})"
-
-
-def _fields(value: WeakestPair | Island) -> dict[str, Any]:
-    return {**asdict(value), "jurors": list(value.jurors)}
 
 
 def count_votes_by_juror(sketch: Sketch, counts: NDArray[Any]) -> NamedMapping:

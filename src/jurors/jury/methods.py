@@ -33,7 +33,6 @@ from jurors.evaluate.solution import (
     Island,
     NamedMapping,
     Solution,
-    WeakestPair,
     choose_solution,
     majority_partition,
     partition_by_label,
@@ -409,7 +408,7 @@ def _with_severity(alarms: list[Alarm], least: float) -> tuple[Alarm, ...]:
 
 
 def _diagnostics(sketch: Sketch, decoded: DecodedTrios) -> dict[str, Any]:
-    """Two numbers about a trio's grades: its weakest pair, and the smallest correlation found that explains it."""
+    """The smallest correlation found that explains a trio, and notes about it and the weakest pair."""
     z = decoded.moments.pair_z
     weakest = int(np.argmin(np.abs(z)))
     first, second = (name for c, name in enumerate(sketch.jurors) if c != weakest)
@@ -419,8 +418,7 @@ def _diagnostics(sketch: Sketch, decoded: DecodedTrios) -> dict[str, Any]:
         f"(below {WEAK_PAIR:g} the counts hardly fix the grades).",
         f"Error correlations of up to {least:.2g} explain the counts: the smallest that a search found.",
     )
-    pair = WeakestPair((first, second), float(z[weakest]))
-    return {"weakest_pair": pair, "smallest_correlation": least, "notes": notes}
+    return {"smallest_correlation": least, "notes": notes}
 
 
 # -- three jurors with three labels or more ----------------------------------------------------------------------------
