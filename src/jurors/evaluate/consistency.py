@@ -281,8 +281,8 @@ class JurorLevels:
         return self.mean_error[juror], self.bias[juror], self.weighted_agreement[juror]
 
 
-def juror_levels(partition: Partition) -> JurorLevels:
-    """How far off every juror is, by the partition of its items by level.
+def juror_levels(sketch: Sketch, by_true_label: Floats | Integers) -> JurorLevels:
+    """How far off every juror is, by items (tuples, levels) of each decision tuple by level, believed or known.
 
     Returns
     -------
@@ -296,17 +296,7 @@ def juror_levels(partition: Partition) -> JurorLevels:
     >>> result.ordered.bias["cy"] > result.ordered.bias["ann"]
     True
     """
-    return levels_beside(partition.sketch, np.nan_to_num(partition.by_true_label))
-
-
-def levels_beside(sketch: Sketch, by_true_label: Floats | Integers) -> JurorLevels:
-    """The same from items (tuples, levels) of each decision tuple by level, believed or known.
-
-    Returns
-    -------
-    JurorLevels
-    """
-    joint = np.asarray(joint_counts(sketch, by_true_label), dtype=float)
+    joint = np.asarray(joint_counts(sketch, np.nan_to_num(by_true_label)), dtype=float)
     off = np.arange(joint.shape[1]) - np.arange(joint.shape[1])[:, None]  # level of the vote less the true one
     cast = joint.sum(axis=(1, 2))
     by_habit = np.einsum("jl,jr,lr->j", joint.sum(axis=2), joint.sum(axis=1), off**2)

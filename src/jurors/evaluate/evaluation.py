@@ -54,7 +54,6 @@ from jurors.evaluate.consistency import (
     SelfAgreement,
     abstention_rates,
     juror_levels,
-    levels_beside,
     self_agreement,
 )
 from jurors.evaluate.family import DeclaredFamilies
@@ -533,7 +532,7 @@ class Evaluation(Drawable):
         if self.sketch is None or self.sketch.tuples.scale != "ordinal" or self.exam:
             return None
         partition = self.partition
-        return None if partition is None else juror_levels(partition)
+        return None if partition is None else juror_levels(partition.sketch, partition.by_true_label)
 
     @property
     def is_on_a_line(self) -> bool:
@@ -709,7 +708,7 @@ class KeyedEvaluation(_Solved, Drawable):
     def ordered(self) -> JurorLevels | None:
         """Of ordered levels: how many levels each juror is off, and to which side; None for labels without order."""
         is_ordered = self.sketch.tuples.scale == "ordinal"
-        return levels_beside(self.sketch, self.by_true_label) if is_ordered else None
+        return juror_levels(self.sketch, self.by_true_label) if is_ordered else None
 
     def correlation(self, label: Label, jurors: Sequence[str]) -> Fraction | None:
         """The error correlation of two or more jurors on items of this true label; None where there is no item."""

@@ -76,11 +76,6 @@ class TrioInvariants:
     trio: int  #: t, the trio moment times Q³
     hyperdeterminant: int  #: H; its sign says real or complex, a perfect square says rational
 
-    @property
-    def product(self) -> int:
-        """D_1 D_2 D_3; positive wherever a prevalence inside (0, 1) exists."""
-        return math.prod(self.pair)
-
 
 def check_three_jurors(sketch: Sketch) -> None:
     """Raise SketchError unless the sketch has three jurors."""
@@ -144,7 +139,7 @@ def evaluate_trio(sketch: Sketch) -> tuple[Solution, Solution]:
     ('0.0887452501', False)
     """
     m = trio_invariants(sketch)
-    if not m.product or not m.hyperdeterminant:
+    if not all(m.pair) or not m.hyperdeterminant:
         outcome, message, jurors = _degenerate_outcome(sketch, m)
         raise DegenerateSketchError(message, outcome=outcome, jurors=jurors)
     # Total accuracy is 3 + s Σ 1/D_c, so the sign of s that makes it larger is the sign of Σ 1/D_c.

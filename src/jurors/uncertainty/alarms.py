@@ -742,12 +742,8 @@ def intervals_held(e: Evaluation, keyed: KeyedEvaluation) -> tuple[int, int]:
         Of `known` intervals with an actual score, `held` hold it.
     """
     actual = keyed.solution.to_float().score
-    is_inside = [
-        low <= actual[j] <= high
-        for j in e.score
-        for low, high in [e.interval_of("score", j)]
-        if low == low and is_number(actual.get(j))
-    ]
+    ends = {j: e.interval_of("score", j) for j in e.score if is_number(actual.get(j))}
+    is_inside = [low <= actual[j] <= high for j, (low, high) in ends.items() if low == low]
     return sum(is_inside), len(is_inside)
 
 
