@@ -266,8 +266,10 @@ def measure_contradictions(bench: Bench) -> Part:
     for vote_set in bench.sets:
         graded, key = bench.grade(vote_set), vote_set.counts
         rows = np.arange(len(key))
-        labels: Any = SimpleNamespace(chosen=graded.labels, probability=graded.posterior[rows, graded.labels])
-        is_beyond = bool(1 - key[rows, graded.labels].sum() / key.sum() > graded.interval(0.95)["wrong_labels"][1])
+        labels: Any = SimpleNamespace(
+            chosen=graded.sums.best, probability=graded.sums.posterior[rows, graded.sums.best]
+        )
+        is_beyond = bool(1 - key[rows, graded.sums.best].sum() / key.sum() > graded.interval(0.95)["wrong_labels"][1])
         beyond += [vote_set.name] * is_beyond
         for size in GOLD:
             tests = [check_gold(labels, g.astype(int), graded.wrong_label_values) for g in drawn_gold(vote_set, size)]

@@ -75,7 +75,7 @@ def judge(vote_set: VoteSet, graded: CalibratedShares, gold: Floats | None = Non
     key = vote_set.counts
     truth = truth_of(vote_set.keyed, key)
     unseen = key if gold is None else key - gold
-    right = float(unseen[np.arange(len(unseen)), graded.labels].sum())
+    right = float(unseen[np.arange(len(unseen)), graded.sums.best].sum())
     truth.shares["wrong_labels"] = np.array((unseen.sum() - right) / key.sum())
     outcome: Outcome = {}
     for name in STATISTICS:
@@ -89,7 +89,7 @@ def judge(vote_set: VoteSet, graded: CalibratedShares, gold: Floats | None = Non
             extend_to_independent(ends, vote_set, level)
         _judge_level(outcome, truth, ends, level)
     left = float(unseen.sum()) or np.nan  # no label is judged where all items are gold
-    outcome["log_loss"] = float(-(unseen * np.log(np.maximum(graded.posterior, 1e-12))).sum() / left)
+    outcome["log_loss"] = float(-(unseen * np.log(np.maximum(graded.sums.posterior, 1e-12))).sum() / left)
     outcome["right"] = right / left
     return outcome
 

@@ -24,7 +24,7 @@ import numpy as np
 import jurors
 from jurors.errors import JurorsError
 from jurors.evaluate.trio import evaluate_trios
-from jurors.uncertainty.intervals import trio_standard_errors
+from jurors.uncertainty.intervals import trio_interval_ends
 
 TABLE_1 = {"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813, "BBA": 3534, "BAB": 3607, "ABB": 1068, "BBB": 8208}
 ACCURACIES = ((0.75, 0.7), (0.7, 0.8), (0.8, 0.75), (0.65, 0.85))
@@ -103,7 +103,7 @@ def many_rows(rng: np.random.Generator, trios: int = 4_000, items: int = 20_000)
     tables = rng.multinomial(items, np.array(list(TABLE_1.values())) / 20_000, size=trios).reshape(-1, 2, 2, 2)
 
     def work() -> None:
-        trio_standard_errors(tables, evaluate_trios(tables))
+        trio_interval_ends(tables, evaluate_trios(tables))
 
     row(f"{trios:,} sketches of {items:,} items, with standard errors", timed(work), "s")
 

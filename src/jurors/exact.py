@@ -26,11 +26,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, total_ordering
 from typing import Any, Self, TypeAlias
 
 import flint
-from flint import acb, arb, fmpq, fmpq_mat, fmpq_poly, fmpz, fmpz_poly
+from flint import acb, arb, fmpq, fmpq_poly, fmpz, fmpz_poly
 
 # -- surds -------------------------------------------------------------------------------------------------------------
 
@@ -39,6 +39,7 @@ BITS = 128  #: precision that balls begin with
 _TRIAL_LIMIT = 10_000  # primes below this are taken out of the root when printing: about 0.1 ms
 
 
+@total_ordering
 class SignedExact:
     """Differences, comparison and certified digits, which `Surd` and `Algebraic` share.
 
@@ -60,15 +61,6 @@ class SignedExact:
 
     def __lt__(self: Any, other: Exact | SignedExact) -> bool:
         return bool((self - other).sign < 0)
-
-    def __le__(self: Any, other: Exact | SignedExact) -> bool:
-        return bool((self - other).sign <= 0)
-
-    def __gt__(self: Any, other: Exact | SignedExact) -> bool:
-        return bool((self - other).sign > 0)
-
-    def __ge__(self: Any, other: Exact | SignedExact) -> bool:
-        return bool((self - other).sign >= 0)
 
     def __pow__(self, exponent: int) -> Self:
         number: Any = self
@@ -564,15 +556,6 @@ class Algebraic(SignedExact):
     def conjugate(self) -> Algebraic:
         """The complex conjugate."""
         return _build(self._constant, {(s, s.conjugate(k)): p for (s, k), p in self._terms.items()})
-
-    @cached_property
-    def minimal_polynomial(self) -> tuple[int, ...]:
-        """The coefficients, from the constant upwards, of the integer polynomial of least degree with this root."""
-        roots, _ = self._field()
-        polynomial, n = self._polynomial(), roots.degree
-        rows = [(polynomial * fmpq_poly([0] * k + [1])) % roots.polynomial for k in range(n)]
-        monic = fmpq_mat(n, n, [row[c] for row in rows for c in range(n)]).minpoly()
-        return tuple(int(c) for c in fmpz_poly(monic.numer()).coeffs())
 
     def to_fraction(self) -> Fraction:
         """The number as a Fraction; ValueError if it is irrational."""

@@ -101,7 +101,7 @@ def test_what_does_not_exist_is_none_not_a_number() -> None:
     alone = {("A", None): 3, (None, "B"): 2}
     apart = agreement_statistics(Sketch.from_counts(alone, jurors=("ann", "bob")))
     assert overall(apart) == (None, None, None, None)
-    assert apart.pairs() == []
+    assert apart.to_dict()["pairs"] == []
     with pytest.raises(SketchError, match="at least 2 jurors"):
         agreement_statistics(Sketch.from_counts({"A": 3}, jurors=("ann",)))
 

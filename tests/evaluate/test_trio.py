@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from itertools import permutations
 from typing import Any
@@ -84,7 +85,7 @@ def test_the_hyperdeterminant_is_the_same_from_every_side(sketch: Sketch) -> Non
     values = {trio_invariants(sketch.take(order)).hyperdeterminant for order in permutations(sketch.jurors)}
     assert len(values) == 1
     m = trio_invariants(sketch)
-    assert m.items**2 * m.hyperdeterminant == m.trio**2 + 4 * m.product
+    assert m.items**2 * m.hyperdeterminant == m.trio**2 + 4 * math.prod(m.pair)
 
 
 @given(juries())

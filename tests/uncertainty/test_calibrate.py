@@ -76,7 +76,7 @@ def test_shares_lie_between_0_and_1_and_labels_share_the_items(seed: int, labels
         shares = calibrate(jury, POPULATION, gold=gold)
         assert_in_range(shares)
         assert shares.prevalence.sum() == pytest.approx(1)
-        assert shares.posterior.sum(axis=1) == pytest.approx(1)
+        assert shares.sums.posterior.sum(axis=1) == pytest.approx(1)
         assert shares.interval()["accuracy"].shape == (jury.jurors, labels, 2)
 
 
@@ -132,7 +132,7 @@ def test_a_tuple_whose_labels_are_not_known_could_have_any() -> None:
     posterior[0] = np.nan
     shares = calibrate(replace(jury, posterior=posterior), POPULATION)
     assert np.isfinite(shares.score).all()
-    assert shares.posterior[0] == pytest.approx(1 / 3, abs=0.02)
+    assert shares.sums.posterior[0] == pytest.approx(1 / 3, abs=0.02)
 
 
 def test_a_juror_without_votes_has_no_score() -> None:
@@ -157,8 +157,8 @@ def test_how_it_is_computed_changes_nothing(limit: str, value: int, monkeypatch:
     for before, (one, gold) in zip(told, asked, strict=True):
         after = calibrate(one, POPULATION, gold=gold)
         assert np.allclose(before.values, after.values, equal_nan=True)
-        assert np.allclose(before.posterior, after.posterior)
-        assert np.array_equal(before.labels, after.labels)
+        assert np.allclose(before.sums.posterior, after.sums.posterior)
+        assert np.array_equal(before.sums.best, after.sums.best)
 
 
 @pytest.mark.parametrize("many", [0, 10**9])

@@ -19,7 +19,6 @@ from jurors.uncertainty.intervals import (
     interval_around,
     trio_interval_ends,
     trio_intervals,
-    trio_standard_errors,
 )
 from jurors.votes.table import Votes
 
@@ -43,7 +42,7 @@ def simulate_trios(items: int, tests: int, seed: int) -> tuple[np.ndarray, np.nd
 def test_ninety_five_percent_intervals_cover_about_ninety_five_percent(target: str) -> None:
     tables, own_prevalence, own_accuracy = simulate_trios(2000, 600, seed=3)
     decoded = evaluate_trios(tables)
-    errors = trio_standard_errors(tables, decoded, target)  # type: ignore[arg-type]
+    errors = trio_interval_ends(tables, decoded, target=target)[1]  # type: ignore[arg-type]
     n = decoded.moments.items
     low, high = interval_around(decoded.prevalence, errors["prevalence"], n)
     goal = own_prevalence if target == "test" else 0.4

@@ -232,7 +232,6 @@ def test_a_jury_measured_anew_takes_the_place_of_the_old_one() -> None:
     assert (len(juries), list(juries)) == (2, [other, new])
     assert juries.to_dict()["juries"] == [asdict(other), asdict(new)]
     assert juries.to_dict()["population"] == asdict(juries.population)
-    assert "together count as 4 juries." in str(juries)
     assert juries.to_csv().splitlines()[1].startswith("b,programs,here,1200,3,2,2.75,0.2,0.5,")
 
 

@@ -634,14 +634,6 @@ class AgreementStatistics(Drawable):
         most = f"beyond {_MOST_VOTES:,} votes (those of equal decision tuples counted once)"
         return f"Not computed {most}: {names}. To compute them, select fewer items or jurors."
 
-    def pairs(self) -> list[tuple[str, str, int, float, float | None]]:
-        """Each pair's names, common items, agreement and Cohen's kappa."""
-        names = np.array(self.jurors, dtype=object)
-        kappa = [None if k != k else k for k in self.cohen_kappa.tolist()]
-        shares = self.pair_agreement.tolist()
-        pairs = zip(names[self.first], names[self.second], self.pair_items.tolist(), shares, kappa, strict=True)
-        return list(pairs)
-
     def _document(self) -> dict[str, Any]:
         columns = self._columns()
         keys, values = list(columns)[2:], list(columns.values())

@@ -276,17 +276,13 @@ class JurorLevels:
     bias: NamedMapping  #: juror -> how many levels its votes lie above the truth, on average; below it: negative
     weighted_agreement: NamedMapping  #: juror -> Cohen's kappa with the truth, errors weighted by their square
 
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON of `ordered`."""
-        return {part.name: getattr(self, part.name) for part in fields(self)}
-
     def row(self, juror: str) -> tuple[Any, Any, Any]:
         """One juror's numbers: mean error, bias, weighted agreement."""
         return self.mean_error[juror], self.bias[juror], self.weighted_agreement[juror]
 
 
-def juror_levels(partition: Partition) -> JurorLevels:
-    """How far off every juror is, by the partition of its items by level.
+def juror_levels(sketch: Sketch, by_true_label: Floats | Integers) -> JurorLevels:
+    """How far off every juror is, by items (tuples, levels) of each decision tuple by level, believed or known.
 
     Returns
     -------
@@ -300,17 +296,7 @@ def juror_levels(partition: Partition) -> JurorLevels:
     >>> result.ordered.bias["cy"] > result.ordered.bias["ann"]
     True
     """
-    return levels_beside(partition.sketch, np.nan_to_num(partition.by_true_label))
-
-
-def levels_beside(sketch: Sketch, by_true_label: Floats | Integers) -> JurorLevels:
-    """The same from items (tuples, levels) of each decision tuple by level, believed or known.
-
-    Returns
-    -------
-    JurorLevels
-    """
-    joint = np.asarray(joint_counts(sketch, by_true_label), dtype=float)
+    joint = np.asarray(joint_counts(sketch, np.nan_to_num(by_true_label)), dtype=float)
     off = np.arange(joint.shape[1]) - np.arange(joint.shape[1])[:, None]  # level of the vote less the true one
     cast = joint.sum(axis=(1, 2))
     by_habit = np.einsum("jl,jr,lr->j", joint.sum(axis=2), joint.sum(axis=1), off**2)

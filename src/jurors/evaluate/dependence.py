@@ -1,7 +1,7 @@
 """Are errors correlated: tests on votes alone; and how much, and whose, by an answer key.
 
-In: pair statistics of a sketch, and grades. Out: tests (`AgreementTest`, `ResidualTest`) that the alarm
-`correlated_errors` depends on; with a key, `Dependence` with groups of dependent jurors and the effective number.
+In: pair statistics of a sketch, and grades. Out: tests (`AgreementTest`, `ResidualTest`) and the alarm
+`correlated_errors` that they raise; with a key, `Dependence` with groups of dependent jurors and the effective number.
 
 Agreement test, any number of labels: do pairs of jurors agree more often than a fitted model says? Given the class k
 (label, and difficulty where the model has it), independent jurors agree with probability Σ_k p_k Σ_r K_i[k][r]
@@ -26,18 +26,20 @@ the number of independent jurors whose mean error would vary as much.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
 from jurors._numeric import Flags, Floats, Integers, chi_square_tail, squarem_step
-from jurors.evaluate.evaluation import KeyedEvaluation
+from jurors.evaluate.alarms import Alarm, Level
+from jurors.evaluate.evaluation import KeyedEvaluation, panel_dependence
 from jurors.results import Columns, Drawable, Table, columns_of
 from jurors.sketch.connectivity import connected_groups
 from jurors.sketch.moments import MOST_FOR_PAIRS, PairMoments, pair_moments, pair_sums
 from jurors.sketch.pairs import Pairs, parts_of
+from jurors.sketch.sketch import Sketch
 
 # Every threshold that the alarm `correlated_errors` depends on.
 FEWEST_JURORS = 4  #: three leave no degree of freedom: any three pairs fit one factor
@@ -74,6 +76,8 @@ _NEARLY_ONE = 0.999
 _SWEEPS, _SETTLED, _LONGEST = 100, 5e-8, 16.0
 _MANY = 60  # jurors from which single eigenvectors, and sparse tables, are worth a method of their own
 _FULL = 0.1  # of the pairs: a product with a sparse table of more takes longer
+_MOST_COMPARED = 20  # jurors: of a crowd, the highest kappa is that of a pair with few common items
+_STRENGTH = {"note": "errors are slightly", "warning": "errors are", "alarm": "errors are strongly"}
 _SHOWN = 20
 _ROUNDING = 1e-9
 
@@ -471,3 +475,61 @@ def _p_value(factor: FactorFit, counted: Flags, degrees: float, kurtosis: Floats
     """z² of one pair has variance 2 + excess kurtosis: chi² with this mean and variance (Satterthwaite 1946)."""
     stretch = 1 + max(float(kurtosis[counted].mean()), 0.0) / 2
     return chi_square_tail(degrees / stretch, float((factor.z[counted] ** 2).sum()) / stretch)
+
+
+# -- the alarm: once it is more than chance, the level by the size of the effect -------------------------------------
+
+
+def residual_alarms(sketch: Sketch, test: ResidualTest | None) -> list[Alarm]:
+    """Report correlated errors of a binary panel, by the test of what the fit leaves unexplained.
+
+    Returns
+    -------
+    list of Alarm
+        One `correlated_errors`, or none.
+    """
+    if test is None or not test.is_significant:
+        return []
+    correlation, is_four = test.correlation, len(sketch.jurors) == FEWEST_JURORS
+    striking = test.striking_pairs()
+    strongest = max((float(correlation[i, j]) for i, j, z in striking if z > 0), default=0.0)
+    level: Level = "note"
+    if test.share > (LARGE_OF_FOUR if is_four else LARGE_SHARE):
+        level = "alarm" if test.rests_on_enough else "warning"
+    elif test.share > NOTABLE_SHARE or (strongest >= STRONG_PAIR and len(sketch.jurors) <= SMALL_PANEL):
+        level = "warning"
+    alarm = _correlated_errors(sketch, level, test.share, not striking or any(z > 0 for *_, z in striking))
+    if is_four and level != "note":  # two pairs of two: either may be the one that shares an error
+        alarm = replace(alarm, message=f"{alarm.message}. The scores of four jurors may then be reversed")
+    return [alarm]
+
+
+def agreement_alarms(sketch: Sketch, test: AgreementTest | None) -> list[Alarm]:
+    """Report correlated errors for any number of labels, from pairs that agree more (or less) than the model predicts.
+
+    More than a note needs some items per label: the fit's pseudo-votes (about two per label) lower the agreement that
+    it expects, and on few items that looks like an excess of every pair.
+
+    Returns
+    -------
+    list of Alarm
+        One `correlated_errors`, or none.
+    """
+    if test is None or test.p_value >= SIGNIFICANT:
+        return []
+    level: Level = "note"
+    if sketch.items / len(sketch.labels) >= ENOUGH_BY_LABEL and test.size > NOTABLE_EXCESS:
+        level = "alarm" if test.size > LARGE_EXCESS else "warning"
+    return [_correlated_errors(sketch, level, test.size, bool(test.z.max() >= -test.z.min()))]
+
+
+def _correlated_errors(sketch: Sketch, level: Level, size: float, is_together: bool) -> Alarm:
+    """The alarm; it names the pair with the highest kappa, as residuals find the right one half as often."""
+    correlated, agree = ("correlated", "agree") if is_together else ("negatively correlated", "disagree")
+    message = f"{_STRENGTH[level]} {correlated}: jurors {agree} more often than the estimated truth explains"
+    dependence = panel_dependence(sketch) if is_together and len(sketch.jurors) <= _MOST_COMPARED else None
+    if dependence is None:
+        return Alarm("correlated_errors", level, message, size)
+    first = dependence.pairs[0]
+    message += f". {' and '.join(first.jurors)} agree most beyond chance (kappa {first.kappa:.2f})"
+    return Alarm("correlated_errors", level, message, size, first.jurors)

@@ -54,7 +54,6 @@ from jurors.evaluate.consistency import (
     SelfAgreement,
     abstention_rates,
     juror_levels,
-    levels_beside,
     self_agreement,
 )
 from jurors.evaluate.family import DeclaredFamilies
@@ -66,7 +65,6 @@ from jurors.evaluate.solution import (
     NamedMapping,
     Partition,
     Solution,
-    WeakestPair,
     evaluate_majority,
     is_number,
     joint_counts,
@@ -286,8 +284,38 @@ class Calibrates(Protocol):
         """The calibrated posterior (T, R) of decision tuples that were not graded."""
 
 
+class _Solved:
+    """What a `solution` says, by name; empty where there is none."""
+
+    solution: Solution | None
+
+    @property
+    def _named(self) -> Solution:
+        return self.solution or Solution((), (), (), ())
+
+    @property
+    def prevalence(self) -> NamedMapping:
+        """Label -> the share of items whose true label it is."""
+        return self._named.prevalence
+
+    @property
+    def accuracy(self) -> NamedMapping:
+        """Juror -> label -> how often the juror is right about items of that label; None where there are none."""
+        return self._named.accuracy
+
+    @property
+    def confusion(self) -> NamedMapping:
+        """Juror -> true label -> vote -> how often."""
+        return self._named.confusion
+
+    @property
+    def score(self) -> NamedMapping:
+        """Juror -> the share of items the juror has right; by a key, of its own votes."""
+        return self._named.score
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
-class IndependentGrades:
+class IndependentGrades(_Solved):
     """What the independent-errors model says about the same votes: the theorem, or the fit of another method.
 
     `solution` is None where no real evaluation explains the counts; `solutions` then holds the complex ones (or
@@ -301,26 +329,6 @@ class IndependentGrades:
     interval: NamedMapping | None = None  #: "prevalence", "accuracy", "score" -> … -> (low, high)
     standard_error: NamedMapping | None = None  #: the same shape, standard errors
     partition: Partition | None = None  #: every tuple's items by true label, and its best label
-
-    @cached_property
-    def prevalence(self) -> NamedMapping:
-        """Label -> the share of items whose true label it is; empty where no real evaluation exists."""
-        return self.solution.prevalence if self.solution else NamedMapping()
-
-    @cached_property
-    def accuracy(self) -> NamedMapping:
-        """Juror -> label -> how often the juror is right about items of that label."""
-        return self.solution.accuracy if self.solution else NamedMapping()
-
-    @cached_property
-    def confusion(self) -> NamedMapping:
-        """Juror -> true label -> vote -> how often."""
-        return self.solution.confusion if self.solution else NamedMapping()
-
-    @cached_property
-    def score(self) -> NamedMapping:
-        """Juror -> the share of all items the juror has right."""
-        return self.solution.score if self.solution else NamedMapping()
 
     @property
     def wrong_labels(self) -> float | None:
@@ -378,7 +386,6 @@ class Evaluation(Drawable):
     notes: tuple[str, ...] = ()  #: sentences to print next to the grades
     representatives: tuple[int, ...] = ()  #: by juror, the position of the one that it repeats, or its own
     gold: GoldTest | None = None  #: how the gold items test the grades
-    weakest_pair: WeakestPair | None = None  #: of a trio
     smallest_correlation: float | None = None  #: the smallest found that explains a trio's counts; no bound from below
     islands: tuple[Island, ...] = ()  #: groups of jurors that share no item, graded separately
     model: str | None = None  #: the panel model that was selected
@@ -525,7 +532,7 @@ class Evaluation(Drawable):
         if self.sketch is None or self.sketch.tuples.scale != "ordinal" or self.exam:
             return None
         partition = self.partition
-        return None if partition is None else juror_levels(partition)
+        return None if partition is None else juror_levels(partition.sketch, partition.by_true_label)
 
     @property
     def is_on_a_line(self) -> bool:
@@ -540,9 +547,8 @@ class Evaluation(Drawable):
             "model": self.model,
             "notes": list(self.notes) or None,
             "gold": self.gold and asdict(self.gold),
-            "weakest_pair": self.weakest_pair and _fields(self.weakest_pair),
             "smallest_correlation": self.smallest_correlation,
-            "groups": [_fields(island) for island in self.islands] or None,
+            "groups": [asdict(island) | {"jurors": list(island.jurors)} for island in self.islands] or None,
         }
         ended = {} if self.converged is None else {"iterations": self.iterations, "converged": self.converged}
         return {**self.measured, **{name: value for name, value in known.items() if value is not None}, **ended}
@@ -586,7 +592,7 @@ class Evaluation(Drawable):
             "target": self.target,
             "shared_error": None if self.calibrated is None else self.calibrated.shared_error,
             "basis": None if self.calibrated is None else self.calibrated.basis,
-            **({} if self.ordered is None else {"ordered": self.ordered.to_dict()}),
+            **({} if self.ordered is None else {"ordered": self.ordered}),
             "independent": self.independent._document(self.exam),
             "majority": majority,
             "alarms": self.alarms,
@@ -613,10 +619,6 @@ class Evaluation(Drawable):
         loud = [a.kind for a in self.alarms if a.level == "alarm"]
         tail = f", alarms: {', '.join(loud)}" if loud else ""
         return f"Evaluation({self.items:,} items, {len(self.jurors)} jurors, method {self.method!r}{tail})"
-
-
-def _fields(value: WeakestPair | Island) -> dict[str, Any]:
-    return {**asdict(value), "jurors": list(value.jurors)}
 
 
 def count_votes_by_juror(sketch: Sketch, counts: NDArray[Any]) -> NamedMapping:
@@ -664,7 +666,7 @@ def _ends(interval: Mapping[str, Any] | None, *names: Any) -> tuple[float, float
 
 
 @dataclass(frozen=True, eq=False)
-class KeyedEvaluation(Drawable):
+class KeyedEvaluation(_Solved, Drawable):
     """What an answer key says about the jurors. All numbers are exact; `to_dict` rounds them."""
 
     sketch: Sketch
@@ -690,26 +692,6 @@ class KeyedEvaluation(Drawable):
         """How many items have a true label."""
         return int(self.by_true_label.sum())
 
-    @property
-    def prevalence(self) -> NamedMapping:
-        """Label -> its share among the true labels."""
-        return self.solution.prevalence
-
-    @property
-    def accuracy(self) -> NamedMapping:
-        """Juror -> true label -> how often the juror was right; None for a label that never occurs."""
-        return self.solution.accuracy
-
-    @property
-    def confusion(self) -> NamedMapping:
-        """Juror -> true label -> vote -> how often."""
-        return self.solution.confusion
-
-    @property
-    def score(self) -> NamedMapping:
-        """Juror -> the share of its own votes that were right."""
-        return self.solution.score
-
     @cached_property
     def votes(self) -> NamedMapping:
         """Juror -> how many of its votes are on items with a true label."""
@@ -726,7 +708,7 @@ class KeyedEvaluation(Drawable):
     def ordered(self) -> JurorLevels | None:
         """Of ordered levels: how many levels each juror is off, and to which side; None for labels without order."""
         is_ordered = self.sketch.tuples.scale == "ordinal"
-        return levels_beside(self.sketch, self.by_true_label) if is_ordered else None
+        return juror_levels(self.sketch, self.by_true_label) if is_ordered else None
 
     def correlation(self, label: Label, jurors: Sequence[str]) -> Fraction | None:
         """The error correlation of two or more jurors on items of this true label; None where there is no item."""
@@ -829,7 +811,7 @@ class KeyedEvaluation(Drawable):
             "correlation": correlation,
             "errors": {"majority": self.majority_errors, "best_possible": self.best_errors},
             "alarms": self.alarms,
-            **({} if self.ordered is None else {"ordered": self.ordered.to_dict()}),
+            **({} if self.ordered is None else {"ordered": self.ordered}),
             **({} if self.repeats is None else {"repeats": self.repeats.to_dict()}),
         }
 

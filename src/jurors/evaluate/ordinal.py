@@ -40,7 +40,7 @@ from typing import Any
 
 import numpy as np
 
-from jurors._numeric import Flags, Floats, Integers
+from jurors._numeric import Floats, Integers
 from jurors.evaluate.consistency import ORDINAL_MODELS
 from jurors.evaluate.latent.em import Parameters, class_table, e_step, em_problem, iterate_em, posteriors, run_em
 from jurors.evaluate.latent.models import LatentFit, fit_latent
@@ -117,11 +117,6 @@ class Responses:
         """The probability of each level at each place: (stack, jurors, places, levels)."""
         return _level_probabilities(self.below(places))
 
-    @property
-    def is_ordered(self) -> Flags:
-        """Whether the thresholds rise: (stack, jurors)."""
-        return np.asarray((np.diff(self.thresholds, axis=2) > 0).all(axis=2))
-
 
 def _level_probabilities(below: Floats) -> Floats:
     """The probability of each level from those of this level or lower, (…, levels - 1)."""
@@ -177,7 +172,8 @@ def _height(at: Responses, places: Floats, votes: Floats) -> Floats:
     """Each juror's expected log-likelihood and log prior; minus infinity where its thresholds do not rise."""
     fit = np.einsum("sjcr,sjcr->sj", votes, np.log(at.chances(places)))
     far = ((at.all - at.mean[:, None]) ** 2 / at.variance[:, None]).sum(axis=2)
-    return np.where(at.is_ordered, fit - 0.5 * far, -np.inf)
+    is_rising = (np.diff(at.thresholds, axis=2) > 0).all(axis=2)
+    return np.where(is_rising, fit - 0.5 * far, -np.inf)
 
 
 def _slope_and_curve(at: Responses, places: Floats, votes: Floats) -> tuple[Floats, Floats]:

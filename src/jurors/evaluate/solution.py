@@ -2,8 +2,8 @@
 
 A `Solution` holds prevalences and every juror's confusion matrix. The numbers are exact (`Surd`, `Fraction`), floats,
 or complex where no real evaluation exists; None where a statistic does not exist at all (the accuracy on a label that
-never occurred). A `Fit` adds each tuple's label posterior and how the iteration ended. `GoldTest`, `WeakestPair` and
-`Island` are small records that an `Evaluation` reports next to the grades.
+never occurred). A `Fit` adds each tuple's label posterior and how the iteration ended. `GoldTest` and `Island`
+are small records that an `Evaluation` reports next to the grades.
 
 Majority vote (`evaluate_majority`): take the majority's label for the truth and read off every juror's grades, by the
 paper's formulas, for any number of jurors and labels. An item where m labels tie counts 1/m for each.
@@ -301,14 +301,6 @@ class GoldTest:
     items: int
     right: int
     expected: float | None  #: None where labels have no probability
-
-
-@dataclass(frozen=True, slots=True)
-class WeakestPair:
-    """The pair of a trio with the least covariance in standard errors: the decode divides by it."""
-
-    jurors: tuple[str, str]
-    z: float
 
 
 @dataclass(frozen=True, slots=True)

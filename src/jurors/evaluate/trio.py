@@ -39,7 +39,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -75,11 +75,6 @@ class TrioInvariants:
     pair: tuple[int, int, int]  #: D_c, the pair moment of the *other* two jurors times Q²
     trio: int  #: t, the trio moment times Q³
     hyperdeterminant: int  #: H; its sign says real or complex, a perfect square says rational
-
-    @property
-    def product(self) -> int:
-        """D_1 D_2 D_3; positive wherever a prevalence inside (0, 1) exists."""
-        return math.prod(self.pair)
 
 
 def check_three_jurors(sketch: Sketch) -> None:
@@ -144,7 +139,7 @@ def evaluate_trio(sketch: Sketch) -> tuple[Solution, Solution]:
     ('0.0887452501', False)
     """
     m = trio_invariants(sketch)
-    if not m.product or not m.hyperdeterminant:
+    if not all(m.pair) or not m.hyperdeterminant:
         outcome, message, jurors = _degenerate_outcome(sketch, m)
         raise DegenerateSketchError(message, outcome=outcome, jurors=jurors)
     # Total accuracy is 3 + s Σ 1/D_c, so the sign of s that makes it larger is the sign of Σ 1/D_c.
@@ -443,6 +438,20 @@ def tuple_shares(solution: Solution) -> list[Fraction | float]:
             )
         shares.append(total.to_fraction())
     return shares
+
+
+def has_whole_counts(prevalence: Any, rows: Iterable[Any], items: int) -> bool:
+    """Whether a label of this prevalence has a whole number of so many items in every cell; all numbers are rational.
+
+    With rows of shares n/k, k their least common denominator, the n of a row add up to k and have no common divisor.
+    Neither have the products of three rows (Gauss), so all Q p n n' n'' / k k' k'' are whole iff Q p / k k' k'' is.
+
+    Returns
+    -------
+    bool
+    """
+    scale = math.prod(math.lcm(*(Surd(x).to_fraction().denominator for x in row)) for row in rows)
+    return (Surd(prevalence).to_fraction() * items / scale).denominator == 1
 
 
 # -- four jurors ----------------------------------------------------------------------------------------------------

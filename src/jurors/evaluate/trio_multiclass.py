@@ -43,7 +43,7 @@ from numpy.typing import ArrayLike
 from jurors._numeric import Floats, Integers
 from jurors.errors import DegenerateSketchError, SketchError, match_name
 from jurors.evaluate.solution import DEFAULT_RULE, Choice, Number, Solution, tuple_posterior
-from jurors.evaluate.trio import check_three_jurors
+from jurors.evaluate.trio import check_three_jurors, has_whole_counts
 from jurors.exact import Algebraic, RootSet, Surd, exact_sum, inverse, number_at, root_sets
 from jurors.options import Label
 from jurors.sketch.sketch import Sketch
@@ -102,18 +102,14 @@ class Algebra:
     @classmethod
     def of(cls, cut: Slicing) -> Algebra:
         """The algebra of the slices, in r dimensions."""
-        size = len(cut.slices)
-        if cut.rank == size:
-            whole = fmpq_mat(cut.total)
-            back = whole.inv()
-            return cls(tuple(fmpq_mat(m) * back for m in cut.slices), _scalar(size, fmpq(1)), whole, True)
+        everything = range(len(cut.slices))
         rows, columns = _pivots(cut.total.transpose()), _pivots(cut.total)
-        everything = range(size)
         back = _part(cut.total, rows, columns).inv()
         left = _part(cut.total, everything, columns) * back
         right = _part(cut.total, rows, everything)
         matrices = tuple(_part(m, rows, columns) * back for m in cut.slices)
-        faithful = all(left * a * right == fmpq_mat(m) for a, m in zip(matrices, cut.slices, strict=True))
+        pairs = zip(matrices, cut.slices, strict=True)
+        faithful = cut.rank == len(everything) or all(left * a * right == fmpq_mat(m) for a, m in pairs)
         return cls(matrices, left, right, faithful)
 
     @property
@@ -298,12 +294,11 @@ def best_assignment(gains: Sequence[Sequence[int]]) -> tuple[int, ...]:
     >>> best_assignment([[9, 8, 1], [9, 5, 1], [3, 3, 3]])
     (1, 0, 2)
     """
-    highest = max(max(row) for row in gains)
-    return _hungarian([[highest - gain for gain in row] for row in gains])
+    return _hungarian([[-gain for gain in row] for row in gains])
 
 
 def second_assignment(
-    gains: Sequence[Sequence[int]], best: Sequence[int], groups: Sequence[int] | None = None
+    gains: Sequence[Sequence[int]], best: Sequence[int], groups: Sequence[int]
 ) -> tuple[int, ...] | None:
     """The best assignment other than `best`.
 
@@ -316,17 +311,15 @@ def second_assignment(
 
     Examples
     --------
-    >>> second_assignment([[9, 8, 1], [9, 5, 1], [3, 3, 3]], (1, 0, 2))
+    >>> second_assignment([[9, 8, 1], [9, 5, 1], [3, 3, 3]], (1, 0, 2), groups=(0, 1, 2))
     (0, 1, 2)
     """
-    group, rows = range(len(best)) if groups is None else groups, len(gains)
-    highest = max(max(row) for row in gains)
-    spread = highest - min(min(row) for row in gains)
-    banned = (rows + 1) * (spread + 1)  # dearer than any assignment without it
+    sizes = [abs(gain) for row in gains for gain in row]
+    banned = 2 * (len(gains) + 1) * (max(sizes) + 1)  # dearer than any assignment without it
     others = []
     for row, column in enumerate(best):  # the best assignment that does not put this row (or a copy of it) there
-        copies = [r for r in range(rows) if group[r] == group[row]]
-        costs = [[highest - gain for gain in line] for line in gains]
+        copies = [r for r, group in enumerate(groups) if group == groups[row]]
+        costs = [[-gain for gain in line] for line in gains]
         for r in copies:
             costs[r][column] = banned
         places = _hungarian(costs)
@@ -737,16 +730,8 @@ def _outcomes(
     if not decomposition.is_rational:
         message = "the exact answer is irrational, which proves that errors are correlated, however little"
         return (*result, DecodeOutcome("irrational", message))
-    # Whether every label has a whole number of items in every cell; labels that are not distinguished are left out.
-    # With rows of shares n/k, k their least common denominator, the n of a row add up to k and have no common divisor.
-    # Neither have the products of three rows (Gauss), so all Q p n n' n'' / k k' k'' are whole iff Q p / k k' k'' is.
-    is_whole = True
-    for c in decomposition.components:
-        rows = [[cast(Surd, x).to_fraction() for x in row] for row in c.rows]
-        scale = math.prod(math.lcm(*(x.denominator for x in row)) for row in rows)
-        share = cast(Surd, c.prevalence).to_fraction() * sketch.items / scale
-        is_whole = is_whole and (c.multiplicity > 1 or share.denominator == 1)
-    if below or is_whole:
+    distinct = [c for c in decomposition.components if c.multiplicity == 1]
+    if below or all(has_whole_counts(c.prevalence, c.rows, sketch.items) for c in distinct):
         return (*result, DecodeOutcome("rational", "the exact answer is rational, as on an exactly independent test"))
     message = "the exact answer is rational, but splits items into fractions: errors are not exactly independent"
     return (*result, DecodeOutcome("rational_non_integral", message))

@@ -97,12 +97,12 @@ class Calibration:
             else:
                 ends = partial(_named_ends, sketch, shares, level)
             half_widths = partial(
-                forecast_half_widths, jury, population, self._rho, gold, shares.posterior, noise, level
+                forecast_half_widths, jury, population, self._rho, gold, shares.sums.posterior, noise, level
             )
             return Calibrated(
                 **named, interval=ends, wrong_labels=shares.wrong_labels, shared_error=shared_error, basis=basis,
                 level=level, score_draws=shares.score_draws, score_doubt=shares.score_doubt,
-                partition=_partition(sketch, shares.posterior, shares.labels, jury),
+                partition=_partition(sketch, shares.sums.posterior, shares.sums.best, jury),
                 forecast=partial(_named_half_widths, sketch.jurors, half_widths),
                 wrong_labels_of=partial(labelling_errors, jury, population, self._rho, gold, rivals, noise, level),
             )  # fmt: skip
@@ -154,7 +154,7 @@ class Calibration:
             _, posterior, noise_of = calibration_basis(evaluation, evaluation, sketch)
             jury, _, _ = self._votes_and_gold(evaluation, sketch, posterior)
             shares = calibrate(jury, self.population_of(evaluation), rho=self._rho, noise=noise_of())
-            return _partition(sketch, shares.posterior, shares.labels, jury), shares.wrong_label_values
+            return _partition(sketch, shares.sums.posterior, shares.sums.best, jury), shares.wrong_label_values
 
     def new_posterior(self, evaluation: Evaluation, sketch: Sketch, posterior: Floats) -> Floats:
         """The calibrated posterior of decision tuples of the same jurors that were not graded.

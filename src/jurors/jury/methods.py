@@ -24,7 +24,7 @@ from jurors._lazy import replace_unread
 from jurors._numeric import single_threaded
 from jurors.errors import DegenerateSketchError, SketchError, format_first_names
 from jurors.evaluate.alarms import KINDS, Alarm, sort_by_severity
-from jurors.evaluate.dependence import agreement_test
+from jurors.evaluate.dependence import agreement_alarms, agreement_test, residual_alarms
 from jurors.evaluate.evaluation import Evaluation, IndependentGrades
 from jurors.evaluate.latent.panel import PanelFit, evaluate_panel
 from jurors.evaluate.solution import (
@@ -33,7 +33,6 @@ from jurors.evaluate.solution import (
     Island,
     NamedMapping,
     Solution,
-    WeakestPair,
     choose_solution,
     majority_partition,
     partition_by_label,
@@ -43,7 +42,7 @@ from jurors.evaluate.trio_multiclass import MOST_LABELS, evaluate_trio_labels
 from jurors.options import Target
 from jurors.sketch.connectivity import juror_groups, restrict_to_jurors
 from jurors.sketch.sketch import Sketch
-from jurors.uncertainty.alarms import agreement_alarms, default_alarms, degenerate_alarms, juror_alarms, residual_alarms
+from jurors.uncertainty.alarms import default_alarms, degenerate_alarms, juror_alarms
 from jurors.uncertainty.intervals import interval_around, panel_intervals, trio_intervals
 from jurors.uncertainty.trio_alarms import (
     CONTRADICTIONS,
@@ -409,7 +408,7 @@ def _with_severity(alarms: list[Alarm], least: float) -> tuple[Alarm, ...]:
 
 
 def _diagnostics(sketch: Sketch, decoded: DecodedTrios) -> dict[str, Any]:
-    """Two numbers about a trio's grades: its weakest pair, and the smallest correlation found that explains it."""
+    """The smallest correlation found that explains a trio, and notes about it and the weakest pair."""
     z = decoded.moments.pair_z
     weakest = int(np.argmin(np.abs(z)))
     first, second = (name for c, name in enumerate(sketch.jurors) if c != weakest)
@@ -419,8 +418,7 @@ def _diagnostics(sketch: Sketch, decoded: DecodedTrios) -> dict[str, Any]:
         f"(below {WEAK_PAIR:g} the counts hardly fix the grades).",
         f"Error correlations of up to {least:.2g} explain the counts: the smallest that a search found.",
     )
-    pair = WeakestPair((first, second), float(z[weakest]))
-    return {"weakest_pair": pair, "smallest_correlation": least, "notes": notes}
+    return {"smallest_correlation": least, "notes": notes}
 
 
 # -- three jurors with three labels or more ----------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -43,15 +43,7 @@ _MAX_UNKNOWNS = 2_000  # more would need more tuples than are drawn
 _EACH = 10  # drawn tuples with three votes, which alone carry information about jurors, for each unknown
 
 
-@dataclass(frozen=True)
-class ItemErrors:
-    """Standard deviations times √Q: divide by √Q for a test of Q items. Infinite where nothing can be estimated."""
-
-    prevalence: Floats  #: (R,)
-    accuracy: Floats  #: (N, R)
-
-
-def item_errors(prevalence: Floats, confusion: Floats, *, missing: float = 0.0, seed: int = 0) -> ItemErrors:
+def item_errors(prevalence: Floats, confusion: Floats, *, missing: float = 0.0, seed: int = 0) -> tuple[Floats, Floats]:
     """Compute the least standard errors that any estimate of this jury can have, for one item.
 
     Parameters
@@ -65,12 +57,13 @@ def item_errors(prevalence: Floats, confusion: Floats, *, missing: float = 0.0, 
 
     Returns
     -------
-    ItemErrors
+    prevalence, accuracy : ndarray, (R,) and (N, R)
+        Standard deviations times √Q: divide by √Q for a test of Q items. Infinite where nothing can be estimated.
 
     Examples
     --------
     >>> table = np.array([[0.8, 0.2], [0.2, 0.8]])
-    >>> (item_errors(np.array([0.5, 0.5]), np.array([table] * 3)).accuracy[0] / np.sqrt(10_000)).round(4)
+    >>> (item_errors(np.array([0.5, 0.5]), np.array([table] * 3))[1][0] / np.sqrt(10_000)).round(4)
     array([0.0093, 0.0093])
     """
     jurors, labels = confusion.shape[:2]
@@ -120,12 +113,12 @@ def item_errors(prevalence: Floats, confusion: Floats, *, missing: float = 0.0, 
     with np.errstate(divide="ignore", invalid="ignore"):
         scaled = information / np.outer(scale, scale)  # rare labels must not pass for rates that cannot be estimated
     if not (scale > 0).all() or np.linalg.matrix_rank(scaled, hermitian=True) < len(scaled):
-        return ItemErrors(np.full(labels, np.inf), np.full((jurors, labels), np.inf))
+        return np.full(labels, np.inf), np.full((jurors, labels), np.inf)
     covariance = np.asarray(np.linalg.inv(scaled) / np.outer(scale, scale), dtype=np.float64)
     # a sum of parameters: of a juror's errors on a label, of all prevalences but the last
     accuracy = np.sqrt([covariance[np.ix_(which, which)].sum() for which in places.values()]).reshape(jurors, labels)
     shares = [covariance[k, k] for k in range(labels - 1)]
-    return ItemErrors(np.sqrt([*shares, covariance[: labels - 1, : labels - 1].sum()]), accuracy)
+    return np.sqrt([*shares, covariance[: labels - 1, : labels - 1].sum()]), accuracy
 
 
 # -- what gold items would leave --
@@ -278,10 +271,7 @@ class Plan(Result):
         return {**field_values(self), "rows": rows, "curves": curves}
 
     def _columns(self) -> Columns:
-        names = (
-            "jurors", "items", "items_for_prevalence", "correlation", "breaking_point", "calibrated_width",
-            "gold_to_halve",
-        )  # fmt: skip
+        names = [part.name for part in fields(PlanRow) if part.name != "weakest"]
         return {name: [getattr(row, name) for row in self.rows] for name in names}
 
     def _blocks(self) -> tuple[Table, Table, Notes]:
@@ -401,8 +391,8 @@ class ExpectedWidths:
         return np.array([[[float(x) for x in row] for row in table] for table in self.model.confusion])
 
     @cached_property
-    def errors(self) -> ItemErrors:
-        """The standard errors of one item."""
+    def errors(self) -> tuple[Floats, Floats]:
+        """The standard errors of one item, of prevalences and accuracies."""
         return item_errors(self.prevalence, self.confusion, missing=self.missing, seed=self.seed)
 
     def at(self, items: int) -> tuple[Floats, Floats]:
@@ -423,8 +413,8 @@ class ExpectedWidths:
         about = np.broadcast_to(items * self.prevalence * (1 - self.missing), accuracy.shape)
         widths = []
         for estimate, error, size in (
-            (self.prevalence, self.errors.prevalence, np.full(len(self.prevalence), float(items))),
-            (accuracy, self.errors.accuracy, about),
+            (self.prevalence, self.errors[0], np.full(len(self.prevalence), float(items))),
+            (accuracy, self.errors[1], about),
         ):
             error = error / math.sqrt(items)
             if self.target == "test":

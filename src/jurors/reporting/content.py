@@ -24,7 +24,6 @@ from jurors.jury.label import Labelling
 from jurors.reporting.tables import IntervalRow, key_lines, label_advice, names
 from jurors.results import count_noun
 from jurors.uncertainty.alarms import (
-    actual_scores,
     check_with_key,
     clearly_weak,
     could_be_equal,
@@ -269,7 +268,7 @@ def ranking(e: Evaluation, keyed: KeyedEvaluation | None = None) -> list[RankedJ
     if not e.has_grades:
         return []
     order = {juror: place for place, juror in enumerate(e.ranking.order)}
-    actual = {} if keyed is None else actual_scores(keyed)
+    actual = {} if keyed is None else keyed.solution.to_float().score
     enough = min(ENOUGH_VOTES, max(e.votes.values(), default=0) / 2)
     few = {j for j in e.jurors if e.votes.get(j, enough) < enough}  # too few votes to be called best or worst
     wide = _wide_scores(e, keyed)

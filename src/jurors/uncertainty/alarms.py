@@ -4,7 +4,6 @@
 - `check_gold`: are as many gold items labelled correctly as the grades predict?
 - `default_alarms`: a panel whose agreement is no more than its jurors' default answers produce.
 - `juror_alarms`: jurors who answer at random, are mostly wrong, or use one label only.
-- `residual_alarms`, `agreement_alarms`: correlated errors.
 - `outlier_alarms`: jurors clearly below most of the others, or with the labels swapped.
 - `key_alarms`, `check_with_key`: whether the grades hold against an answer key, and whose labels make fewer errors.
 
@@ -26,7 +25,7 @@ reported jurors are expected to be better than that. Its lift must also be near 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
 
@@ -35,21 +34,7 @@ import numpy as np
 from jurors._numeric import Flags, Floats, Integers
 from jurors.errors import format_first_names
 from jurors.evaluate.alarms import Alarm, Level
-from jurors.evaluate.dependence import (
-    ENOUGH_BY_LABEL,
-    FEWEST_JURORS,
-    LARGE_EXCESS,
-    LARGE_OF_FOUR,
-    LARGE_SHARE,
-    NOTABLE_EXCESS,
-    NOTABLE_SHARE,
-    SIGNIFICANT,
-    SMALL_PANEL,
-    STRONG_PAIR,
-    AgreementTest,
-    ResidualTest,
-)
-from jurors.evaluate.evaluation import Calibrated, Evaluation, KeyedEvaluation, panel_dependence
+from jurors.evaluate.evaluation import Calibrated, Evaluation, KeyedEvaluation
 from jurors.evaluate.solution import (
     GoldTest,
     Partition,
@@ -447,67 +432,6 @@ def _is_constant(joint: Floats) -> Flags:
     return np.asarray((joint.sum(axis=1) > 0).sum(axis=1) == 1)
 
 
-# -- correlated errors: once it is more than chance, the level by the size of the effect -------------------------------
-
-_MOST_COMPARED = 20  # jurors: of a crowd, the highest kappa is that of a pair with few common items
-_STRENGTH = {"note": "errors are slightly", "warning": "errors are", "alarm": "errors are strongly"}
-
-
-def residual_alarms(sketch: Sketch, test: ResidualTest | None) -> list[Alarm]:
-    """Report correlated errors of a binary panel, by the test of what the fit leaves unexplained.
-
-    Returns
-    -------
-    list of Alarm
-        One `correlated_errors`, or none.
-    """
-    if test is None or not test.is_significant:
-        return []
-    correlation, is_four = test.correlation, len(sketch.jurors) == FEWEST_JURORS
-    striking = test.striking_pairs()
-    strongest = max((float(correlation[i, j]) for i, j, z in striking if z > 0), default=0.0)
-    level: Level = "note"
-    if test.share > (LARGE_OF_FOUR if is_four else LARGE_SHARE):
-        level = "alarm" if test.rests_on_enough else "warning"
-    elif test.share > NOTABLE_SHARE or (strongest >= STRONG_PAIR and len(sketch.jurors) <= SMALL_PANEL):
-        level = "warning"
-    alarm = _correlated_errors(sketch, level, test.share, not striking or any(z > 0 for *_, z in striking))
-    if is_four and level != "note":  # two pairs of two: either may be the one that shares an error
-        alarm = replace(alarm, message=f"{alarm.message}. The scores of four jurors may then be reversed")
-    return [alarm]
-
-
-def agreement_alarms(sketch: Sketch, test: AgreementTest | None) -> list[Alarm]:
-    """Report correlated errors for any number of labels, from pairs that agree more (or less) than the model predicts.
-
-    More than a note needs some items per label: the fit's pseudo-votes (about two per label) lower the agreement that
-    it expects, and on few items that looks like an excess of every pair.
-
-    Returns
-    -------
-    list of Alarm
-        One `correlated_errors`, or none.
-    """
-    if test is None or test.p_value >= SIGNIFICANT:
-        return []
-    level: Level = "note"
-    if sketch.items / len(sketch.labels) >= ENOUGH_BY_LABEL and test.size > NOTABLE_EXCESS:
-        level = "alarm" if test.size > LARGE_EXCESS else "warning"
-    return [_correlated_errors(sketch, level, test.size, bool(test.z.max() >= -test.z.min()))]
-
-
-def _correlated_errors(sketch: Sketch, level: Level, size: float, is_together: bool) -> Alarm:
-    """The alarm; it names the pair with the highest kappa, as residuals find the right one half as often."""
-    correlated, agree = ("correlated", "agree") if is_together else ("negatively correlated", "disagree")
-    message = f"{_STRENGTH[level]} {correlated}: jurors {agree} more often than the estimated truth explains"
-    dependence = panel_dependence(sketch) if is_together and len(sketch.jurors) <= _MOST_COMPARED else None
-    if dependence is None:
-        return Alarm("correlated_errors", level, message, size)
-    first = dependence.pairs[0]
-    message += f". {' and '.join(first.jurors)} agree most beyond chance (kappa {first.kappa:.2f})"
-    return Alarm("correlated_errors", level, message, size, first.jurors)
-
-
 # -- outliers: jurors clearly below most of the others, jurors who seem to have swapped the labels ---------------------
 
 _GAP = 0.05  # a smaller distance is not worth a note
@@ -567,7 +491,7 @@ def worse_than_chance(result: Evaluation | KeyedEvaluation) -> list[str]:
 
 def _scores(result: Evaluation | KeyedEvaluation) -> Any:
     """(N,) scores in the jurors' order, NaN for those who have none."""
-    scores = actual_scores(result) if isinstance(result, KeyedEvaluation) else result.independent.score
+    scores = result.solution.to_float().score if isinstance(result, KeyedEvaluation) else result.independent.score
     return _array(scores, result.jurors)
 
 
@@ -683,17 +607,6 @@ def binomial_error(share: Any, votes: Any) -> Any:
     return np.sqrt(centre * (1 - centre) / (votes + 4))
 
 
-def actual_scores(keyed: KeyedEvaluation) -> dict[str, Any]:
-    """Each juror's score by the answer key.
-
-    Returns
-    -------
-    dict
-        Juror -> share of its votes that are right, in floats; None where it has no vote on the key's items.
-    """
-    return dict(keyed.solution.to_float().score)
-
-
 # -- grades against an answer key --------------------------------------------------------------------------------------
 
 _SIGNIFICANT = 0.001  # the intervals of one panel miss jointly, so the test must be stricter than usual
@@ -766,7 +679,7 @@ def check_with_key(e: Evaluation, keyed: KeyedEvaluation | None) -> KeyCheck | N
     """
     if keyed is None or not e.has_grades:
         return None
-    actual, score = actual_scores(keyed), e.score
+    actual, score = keyed.solution.to_float().score, e.score
     pairs = [(j, score[j], actual[j]) for j in e.jurors if is_number(score[j]) and is_number(actual.get(j))]
     if not pairs:
         return None
@@ -828,13 +741,9 @@ def intervals_held(e: Evaluation, keyed: KeyedEvaluation) -> tuple[int, int]:
     held, known : int
         Of `known` intervals with an actual score, `held` hold it.
     """
-    actual = actual_scores(keyed)
-    is_inside = [
-        low <= actual[j] <= high
-        for j in e.score
-        for low, high in [e.interval_of("score", j)]
-        if low == low and is_number(actual.get(j))
-    ]
+    actual = keyed.solution.to_float().score
+    ends = {j: e.interval_of("score", j) for j in e.score if is_number(actual.get(j))}
+    is_inside = [low <= actual[j] <= high for j, (low, high) in ends.items() if low == low]
     return sum(is_inside), len(is_inside)
 
 

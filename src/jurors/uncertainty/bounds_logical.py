@@ -81,11 +81,13 @@ prevalence of A at least 10%
     prevalence: Mapping[Label, Any] = field(default_factory=dict)  #: least, or (least, most)
 
     def __post_init__(self) -> None:
+        by_juror = {j: x if isinstance(x, Mapping) else {None: x} for j, x in self.jurors.items()}
+        limits = {a: x if isinstance(x, tuple) else (x, 1) for a, x in self.prevalence.items()}
         exact = {
             "floor": _share(self.floor),
-            "labels": _shares(self.labels),
-            "jurors": {j: _shares(x if isinstance(x, Mapping) else {None: x}) for j, x in self.jurors.items()},
-            "prevalence": {a: _limits(x) for a, x in self.prevalence.items()},
+            "labels": {a: _share(x) for a, x in self.labels.items()},
+            "jurors": {j: {a: _share(x) for a, x in row.items()} for j, row in by_juror.items()},
+            "prevalence": {a: (_share(least), _share(most)) for a, (least, most) in limits.items()},
         }
         for name, value in exact.items():
             object.__setattr__(self, name, value)
@@ -223,15 +225,6 @@ def _share(value: Any) -> Fraction:
     if not 0 <= share <= 1:
         raise OptionError(f"a share in a specification lies between 0 and 1, got {text}; write 60% or 0.6")
     return share
-
-
-def _shares(values: Mapping[Any, Any]) -> dict[Any, Fraction]:
-    return {name: _share(x) for name, x in values.items()}
-
-
-def _limits(value: Any) -> tuple[Fraction, Fraction]:
-    least, most = value if isinstance(value, tuple) else (value, 1)
-    return _share(least), _share(most)
 
 
 def _percent(value: Any) -> str:
@@ -826,10 +819,10 @@ class _Search:
         voted[:, label] = self.keys.codes[:, juror] >= 0
         if not any(m[juror, label] >= 1 for _, m in self.visited) and -self._least(-voted) < 1 - _CLOSE:
             return math.nan, math.nan
-        low = self._least_share(right, voted, [(r[juror, label], m[juror, label]) for r, m in self.visited])
-        wrong = self._least_share(
-            voted - right, voted, [((m - r)[juror, label], m[juror, label]) for r, m in self.visited]
-        )
+        known = [(r[juror, label], m[juror, label]) for r, m in self.visited]
+        low = self._least_share(right, voted, known)
+        known = [((m - r)[juror, label], m[juror, label]) for r, m in self.visited]
+        wrong = self._least_share(voted - right, voted, known)
         return max(self.floors.get((juror, label), 0.0), low), 1 - max(0.0, wrong)
 
     def _least_share(self, part: Floats, voted: Floats, starts: list[tuple[float, float]]) -> float:

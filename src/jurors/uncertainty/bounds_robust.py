@@ -168,16 +168,10 @@ class SeparatedTrio:
         Branch or None
             None where nothing is left: no evaluation explains the counts.
         """
-        for _ in range(4):
-            self._narrow_b()
+        for narrow in (self._narrow_b, self._narrow_r) * 4 + (self._narrow_b,):
+            narrow()
             if self.is_empty:
                 return None
-            self._narrow_r()
-            if self.is_empty:
-                return None
-        self._narrow_b()
-        if self.is_empty:
-            return None
         from_, to = self.r
         more, less = from_ * from_, to * to
         prevalence = (
@@ -314,7 +308,7 @@ def trio_counts(codes: Codes, counts: Integers, place: Sequence[int]) -> list[in
     is_complete = (votes >= 0).all(axis=1)
     by_tuple = np.zeros(8, dtype=np.int64)
     np.add.at(by_tuple, votes[is_complete] @ np.array([4, 2, 1]), counts[is_complete])
-    return [int(n) for n in by_tuple]
+    return by_tuple.tolist()
 
 
 def _groups(trios: Group) -> Iterator[tuple[Group, dict[int, int] | None]]:

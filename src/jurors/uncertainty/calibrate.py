@@ -84,8 +84,8 @@ class ExpectedSums:
     prevalence: Floats  # (R, K) items by label
     items: float
     caught: float  # gold items whose best label would have been wrong
-    posterior: Floats  # (T, R)
-    best: Integers  # (T,)
+    posterior: Floats  # (T, R) probability of each label of an item that is not gold
+    best: Integers  # (T,) the best label
     doubt_right: Floats  # (N, R) variance of `right` left by unknown labels
     doubt_met: Floats  # (N, R) of `met`
     doubt: Floats  # (R,) of `prevalence`
@@ -340,16 +340,6 @@ class CalibratedShares:
         """The expected share of items whose label is wrong, over all draws; gold items are right."""
         return float(self._score_parts[0][-1, :DRAWS].mean())
 
-    @property
-    def posterior(self) -> Floats:
-        """(T, R) probability of each label of an item that is not gold."""
-        return self.sums.posterior
-
-    @property
-    def labels(self) -> Integers:
-        """(T,) the best label."""
-        return self.sums.best
-
     @cached_property
     def log_rho(self) -> Floats:
         """Sorted draws of the shared error's logarithm."""
@@ -429,16 +419,54 @@ class CalibratedShares:
     @cached_property
     def _score_parts(self) -> tuple[Floats, Floats]:
         """Scores (N + 1, K), the last the share of wrong labels, and the variance (N + 1,) within a scenario."""
+        sums, gold, by_gold = self.sums, self.sums.gold, None
         with np.errstate(divide="ignore", invalid="ignore"):
-            score, doubt = _scores(self.sums, self.population, self.noise)
-            score[-1] = np.maximum(1.0 - score[-1] - self.sums.caught / self.sums.items, 0.0)
+            doubt = sums.doubt_right.sum(axis=1) / sums.votes**2 + _and_labels(self.noise.score)
+            if gold is not None:
+                size = np.maximum(gold.votes, 1e-9)
+                gaps, variance = gold.right.sum(axis=1) / size[:, None], gold.doubt_right.sum(axis=1) / size**2
+                by_gold = gaps, variance, gold.votes > 0, 1.0 - gold.votes / sums.votes
+            share = sums.right.sum(axis=1) / sums.votes[:, None]
+            score, doubt = self._with_deviations(share, doubt, self.population.deviation, by_gold)
+            score[-1] = np.maximum(1.0 - score[-1] - sums.caught / sums.items, 0.0)
         return score, doubt
 
     @cached_property
     def _accuracy_parts(self) -> tuple[Floats, Floats]:
-        """Accuracies (N + 1, R, K), the last of the best labels, and the variance (N + 1, R) within a scenario."""
+        """Accuracies (N + 1, R, K), the last of the best labels, and the variance (N + 1, R) within a scenario.
+
+        An item moves the accuracy a by (voted l - a)(is l - q) / items of the label: gold items are compared on that.
+        """
+        sums, gold, by_gold = self.sums, self.sums.gold, None
         with np.errstate(divide="ignore", invalid="ignore"):
-            return _accuracies(self.sums, self.population, self.noise)
+            accuracy = sums.right / sums.met
+            mean, met = accuracy.sum(axis=2) / accuracy.shape[2], sums.met.sum(axis=2) / accuracy.shape[2]
+            doubt = ratio_variance(sums.doubt_right, sums.doubt_met, mean) / met**2 + _and_labels(self.noise.accuracy)
+            if gold is not None:
+                size = np.maximum(gold.expected, 1e-9)
+                gaps = (gold.right - accuracy * gold.met) / size[:, :, None]
+                variance = ratio_variance(gold.doubt_right, gold.doubt_met, mean) / size**2
+                by_gold = gaps, variance, gold.expected > 1e-6, np.clip(1.0 - gold.expected / met, 0.0, 1.0)
+            return self._with_deviations(accuracy, doubt, self.population.label_deviation, by_gold)
+
+    def _with_deviations(
+        self, share: Floats, doubt: Floats, usual: float, by_gold: tuple[Floats, Floats, Flags, Floats] | None
+    ) -> tuple[Floats, Floats]:
+        """Move shares by the jurors' own deviations, as far as gold shows them; and add what stays unknown of these.
+
+        `by_gold` has gaps between gold and expectation with their variance, where any were seen, and the share of votes
+        that are not gold.
+        """
+        mean = share.sum(axis=-1) / share.shape[-1]
+        unit = 4.0 * mean * (1.0 - mean)  # the variance whose deviation has variance 1 on the scale asin(sqrt(share))
+        if by_gold is None:
+            return share, doubt + usual**2 * unit
+        gaps, variance, is_seen, left = by_gold
+        shift, rest = _own_deviation(gaps, variance, unit, is_seen, usual, self.population.unevenness)
+        shift = shift * left[..., None]
+        room = np.where(shift > 0, 1.0 - share, share)  # at most nine tenths of the way to the border of [0, 1]
+        moved = np.asarray(share + np.sign(shift) * np.minimum(np.abs(shift), 0.9 * room))
+        return moved, doubt + rest * left**2
 
 
 def _of_modes(values: Floats) -> Floats:
@@ -490,44 +518,6 @@ def spread_shares(share: Floats, variance: Floats) -> Floats:
     return np.asarray(values)
 
 
-def _scores(sums: ExpectedSums, population: Population, noise: FitNoise) -> tuple[Floats, Floats]:
-    """Scores (N, K), and the variance (N,) of what stays unknown within a scenario."""
-    score = sums.right.sum(axis=1) / sums.votes[:, None]
-    unit = _unit_variance(score.sum(axis=1) / score.shape[1])
-    doubt = sums.doubt_right.sum(axis=1) / sums.votes**2 + _and_labels(noise.score)
-    if sums.gold is None:
-        return score, doubt + population.deviation**2 * unit
-    gold = sums.gold
-    size = np.maximum(gold.votes, 1e-9)
-    gaps = gold.right.sum(axis=1) / size[:, None]
-    left = 1.0 - gold.votes / sums.votes
-    variance = gold.doubt_right.sum(axis=1) / size**2
-    shift, rest = _own_deviation(gaps, variance, unit, gold.votes > 0, population.deviation, population.unevenness)
-    return _shifted(score, shift * left[:, None]), doubt + rest * left**2
-
-
-def _accuracies(sums: ExpectedSums, population: Population, noise: FitNoise) -> tuple[Floats, Floats]:
-    """Accuracies (N, R, K) by label, and the variance (N, R) of what stays unknown within a scenario.
-
-    An item moves the accuracy a by (voted l - a)(is l - q) / items of the label: gold items are compared on that.
-    """
-    accuracy = sums.right / sums.met
-    count = accuracy.shape[2]
-    mean, met = accuracy.sum(axis=2) / count, sums.met.sum(axis=2) / count
-    unit = _unit_variance(mean)
-    doubt = ratio_variance(sums.doubt_right, sums.doubt_met, mean) / met**2 + _and_labels(noise.accuracy)
-    if sums.gold is None:
-        return accuracy, doubt + population.label_deviation**2 * unit
-    gold = sums.gold
-    size = np.maximum(gold.expected, 1e-9)
-    gaps = (gold.right - accuracy * gold.met) / size[:, :, None]
-    left = np.clip(1.0 - gold.expected / met, 0.0, 1.0)
-    variance = ratio_variance(gold.doubt_right, gold.doubt_met, mean) / size**2
-    is_seen = gold.expected > 1e-6
-    shift, rest = _own_deviation(gaps, variance, unit, is_seen, population.label_deviation, population.unevenness)
-    return _shifted(accuracy, shift * left[..., None]), doubt + rest * left**2
-
-
 def _own_deviation(
     gaps: Floats, variance: Floats, unit: Floats, seen: Flags, usual: float, unevenness: float
 ) -> tuple[Floats, Floats]:
@@ -563,17 +553,6 @@ def ratio_variance(right: Floats, met: Floats, ratio: Floats) -> Floats:
         Shaped as the arguments.
     """
     return np.asarray(right * (1.0 - ratio) ** 2 + (met - right) * ratio**2)
-
-
-def _unit_variance(share: Floats) -> Floats:
-    """The variance of a share whose deviation has variance 1 on the scale asin(sqrt(share))."""
-    return 4.0 * share * (1.0 - share)
-
-
-def _shifted(share: Floats, shift: Floats) -> Floats:
-    """Move a share, at most nine tenths of the way to the border of [0, 1]."""
-    room = np.where(shift > 0, 1.0 - share, share)
-    return np.asarray(share + np.sign(shift) * np.minimum(np.abs(shift), 0.9 * room))
 
 
 # -- calibration -------------------------------------------------------------------------------------------------------
@@ -857,6 +836,6 @@ def paired_change(
     mean = float(share[:DRAWS].mean())
     of_juror = (4.0 * mean * (1.0 - mean) * deviation**2 + float(runs.noise[juror]) / 4.0) / (changed / items)
     values = spread_shares(share[None, :DRAWS], np.array([doubt / (4.0 * changed**2) + of_juror]))[0]
-    ends = [float(quantile(values, tail)) for tail in (0.5 - level / 2, 0.5 + level / 2)]
+    ends = [float(quantile(values, tail)) for tail in _tails(level)]
     low, high, value = ((2.0 * x - 1.0) * changed / items for x in (*ends, float(share[DRAWS:].mean())))
     return PairedChange(value, (low, high), round(items), round(changed))

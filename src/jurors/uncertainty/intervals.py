@@ -190,25 +190,6 @@ _EXACT = 1e-6  # a standard error below this, of an estimate on the border, coun
 _SMALL = 1e-5  # below this the plain interval is the same, and the roots would be lost in rounding
 
 
-def trio_standard_errors(tables: ArrayLike, decoded: DecodedTrios, target: Target = "test") -> dict[str, Floats]:
-    """Delta-method standard errors of many trios at once.
-
-    Parameters
-    ----------
-    tables
-        (…, 2, 2, 2) counts.
-    decoded
-        Their decode.
-
-    Returns
-    -------
-    dict of ndarray
-        `prevalence` (…), `accuracy` (…, 3, 2) and `score` (…, 3); NaN where there is no real evaluation.
-    """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return _by_statistic(np.sqrt(TrioEquations(tables, decoded).variances(target)[1]))
-
-
 def _by_statistic(values: Floats) -> dict[str, Floats]:
     """Ten statistics by name: prevalence (…), accuracy (…, 3, 2) and score (…, 3)."""
     accuracy = values[..., 4:].reshape((*values.shape[:-1], 3, 2))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import MISSING, asdict, dataclass, fields, replace
 from functools import cached_property, lru_cache
 from importlib.resources import as_file, files
@@ -23,7 +23,7 @@ import numpy as np
 from jurors._files import atomic_write
 from jurors._numeric import Floats
 from jurors.errors import VotesError, format_names
-from jurors.results import Block, Columns, Notes, Result, Table, columns_of, csv_text, with_formula
+from jurors.results import Columns, Result, Table, columns_of, csv_text, with_formula
 
 LEAST_SHARED = 0.03  #: a smaller shared error counts as this: the difference cannot be measured
 ON_A_LINE = 0.65  #: factor of the shared error for ordered fits; see `Population.on_a_line`
@@ -307,8 +307,6 @@ _SHOWN = (
     "label bias",
     "deviation",
 )
-_SIZES = (3, 10, 30)  # of juries, to show what shared error costs
-_NINETY = 1.645  # standard deviations to either side that hold 90% of a normal distribution
 
 
 def reference_juries(path: str | PathLike[str] | None = None) -> ReferenceJuries:
@@ -371,7 +369,7 @@ class ReferenceJuries(Result):
         names = [field.name for field in fields(ReferenceJury)]
         return columns_of(names, [tuple(asdict(jury).values()) for jury in self.juries])
 
-    def _blocks(self) -> Iterable[Block]:
+    def _blocks(self) -> tuple[Table]:
         rows = tuple(
             (
                 jury.name, jury.kind, f"{jury.items:,}", jury.jurors, jury.labels, f"{jury.votes_per_item:.1f}",
@@ -380,27 +378,4 @@ class ReferenceJuries(Result):
             )
             for jury in self
         )  # fmt: skip
-        yield Table(_SHOWN, rows, right=tuple(range(2, len(_SHOWN))))
-        yield Notes(tuple(self._lines()))
-
-    def _lines(self) -> Iterator[str]:
-        population = self.population
-        low, middle, high = (math.exp(population.center + k * population.sd) for k in (-_NINETY, 0.0, _NINETY))
-        yield (
-            f"Shared error of a typical large jury: {middle:.2f} (90% of juries: {low:.2f} to {high:.2f}). In "
-            f"{sum(jury.rho < LEAST_SHARED for jury in self)} of {len(self)} juries, errors are nearly independent."
-        )
-        worth = ", ".join(f"{size} jurors: {size / (1 + middle * (size - 1)):.1f}" for size in _SIZES)
-        yield f"Effective number of jurors with this shared error: {worth}."
-        if population.slope:
-            more = 2**population.slope
-            yield f"If the jurors' answer rates vary twice as much, the shared error is {more:.1f} times as large."
-        share = 1.0 / (1.0 + math.exp(population.label_bias * math.sqrt(2.0)))  # ± bias/√2 for each of two
-        even = f"{100 * share:.0f} – {100 * (1 - share):.0f}%"
-        yield f"If the votes favor neither of two labels, the share of each is {even} in two of three juries."
-        yield (
-            f"Standard deviation of a juror's own deviation: {100 * population.deviation:.1f} points of its score, "
-            f"{100 * population.label_deviation:.1f} points of an accuracy."
-        )
-        if self._is_own:
-            yield f"The {len(shipped_juries())} shipped juries together count as {LENT:.0f} juries."
+        return (Table(_SHOWN, rows, right=tuple(range(2, len(_SHOWN)))),)

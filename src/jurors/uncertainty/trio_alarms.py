@@ -44,7 +44,6 @@ import math
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from fractions import Fraction
 from shlex import quote as shell_quoted
 from typing import Any
 
@@ -57,7 +56,7 @@ from jurors.evaluate.alarms import KINDS, Alarm, AlarmPair, Level, sort_by_sever
 from jurors.evaluate.dependence import LARGE_MISFIT, NOTABLE_MISFIT, SIGNIFICANT
 from jurors.evaluate.latent.models import possible_repeats
 from jurors.evaluate.solution import Solution
-from jurors.evaluate.trio import DecodedTrios, evaluate_trio, evaluate_trios, tuple_shares
+from jurors.evaluate.trio import DecodedTrios, evaluate_trio, evaluate_trios, has_whole_counts
 from jurors.evaluate.trio_multiclass import MultilabelDecode, check_few_labels, decode_floats, start_from_votes
 from jurors.results import Columns, Result, Table
 from jurors.sketch.connectivity import MIN_JURORS, too_few_jurors
@@ -507,12 +506,8 @@ def trio_alarms(
             alarms.append(Alarm("irrational", "note", message))
         elif not outside:
             # Is it a whole number of items in every cell too, as on an exactly independent test?
-            by_label = []
-            for label in range(len(solution.labels)):
-                prevalences = tuple(p if k == label else 0 for k, p in enumerate(solution.prevalences))
-                only = Solution(solution.jurors, solution.labels, prevalences, solution.confusions)
-                by_label += [sketch.items * Fraction(share) for share in tuple_shares(only)]
-            if all(count.denominator == 1 and count >= 0 for count in by_label):
+            by_label = zip(solution.prevalences, *solution.confusions, strict=True)  # and each juror's row
+            if all(has_whole_counts(share, rows, sketch.items) for share, *rows in by_label):
                 message = (
                     "the counts fit three independent jurors exactly, which does not prove that errors are independent"
                 )

@@ -26,7 +26,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from jurors._numeric import Flags, Floats, Integers
 from jurors.evaluate.latent.em import (
@@ -50,7 +50,6 @@ from jurors.sketch.pairs import Incidence
 FOLDS = 4
 LARGE = 400_000  # (tuple, juror) votes from which only a sample of the tuples has votes held out
 _CROWDED = 3.0  # items per dealt tuple from which rows of equal visible votes are merged
-_WORD = 64  # cells that one number has bits for
 _BROAD = 3.0  # normal deviates by which strata must gain over jurors,
 _CLEARLY_BROAD, _CLEARLY_BEHIND = 4.0, 3.0  # and from which, over jurors and over items, a part of the votes will do
 _ENOUGH = 100  # votes per juror that the comparison of models on a large panel works with
@@ -168,13 +167,7 @@ def _merge_equal(votes: Flags, under: Integers, items: Floats) -> tuple[Flags, F
     used[under] = True
     votes = votes[used]
     bits = np.packbits(votes, axis=1)
-    packed: NDArray[Any]
-    if votes.shape[1] <= _WORD:  # numbers are sorted in a third of the time
-        filled = np.zeros((len(bits), _WORD // 8), dtype=np.uint8)
-        filled[:, : bits.shape[1]] = bits
-        packed = filled.view(">u8").ravel().astype(np.uint64)
-    else:
-        packed = bits.view(np.dtype((np.void, bits.shape[1]))).ravel()
+    packed = bits.view(np.dtype((np.void, bits.shape[1]))).ravel()
     _, first, inverse = np.unique(packed, return_index=True, return_inverse=True)
     if len(first) >= len(items):
         return None
