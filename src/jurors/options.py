@@ -263,9 +263,9 @@ class Reading(_Values):
         _in_range(is_valid, "bins", self.bins, rule)
         return ends
 
-    def without(self, column: str) -> Self:
-        """Copy the options, with one more column ignored."""
-        return replace(self, ignore=(*text_columns(self.ignore), column))
+    def without(self, *columns: str) -> Self:
+        """Copy the options, with more columns ignored."""
+        return replace(self, ignore=tuple(dict.fromkeys((*text_columns(self.ignore), *columns))))
 
 
 class PairOptions(TypedDict, total=False):

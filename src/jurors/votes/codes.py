@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors._numeric import Codes
-from jurors.errors import VotesError, format_names
+from jurors.errors import VotesError
 from jurors.options import Label, is_number
 
 NO_VOTE = -1
@@ -270,19 +270,6 @@ def list_names(names: Sequence[Any]) -> str:
     if len(names) > _SHOWN:
         return f"{', '.join(shown)} and {len(names) - _SHOWN} more"
     return ", ".join(shown) if len(shown) < 2 else f"{', '.join(shown[:-1])} and {shown[-1]}"
-
-
-def encoding_finding() -> Finding:
-    """That the encoding of a file was guessed."""
-    message = "the text is not UTF-8 and is read as Windows-1252; if letters look wrong, save the file as UTF-8"
-    return Finding("windows_text", message)
-
-
-def other_sheets(sheet: str, others: Sequence[str], name: str) -> Finding:
-    """That a workbook has sheets that were not read."""
-    shown = format_names(map(repr, others), 6)
-    message = f"only sheet {sheet!r} is read, not {shown}; to read another, use {name}::{others[0]}"
-    return Finding("other_sheets", message, value=float(len(others)))
 
 
 # -- labels as numbers -------------------------------------------------------------------------------------------------

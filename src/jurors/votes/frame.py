@@ -23,7 +23,7 @@ import numpy as np
 
 from jurors._files import temporary_folder
 from jurors.errors import VotesError, match_name
-from jurors.options import Reading, TableOptions, check_applies, column_names, item_name, text_columns
+from jurors.options import Reading, TableOptions, check_applies, column_names, item_name
 from jurors.votes.codes import checked_counts, factorize, is_missing
 from jurors.votes.findings import table_findings
 from jurors.votes.layout import (
@@ -322,9 +322,7 @@ class Frame:
         """The options, with the columns left out that others are made of."""
         if self.item and options.item is None:
             options = replace(options, item=self.item)
-        for name in self.homes:
-            options = options if name in text_columns(options.ignore) else options.without(name)
-        return options
+        return options.without(*self.homes)
 
     def reaching(self, options: Reading, *fields: str) -> Frame:
         """The frame with a column for each field of a struct that is named, and for an item of several columns."""

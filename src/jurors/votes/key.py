@@ -327,9 +327,7 @@ def read_votes_with_key(
         others = {name: table.names[find_column(table.names, name)] for name in beside}
         # the column of winners is no key
         refuse_preferences(LayoutHints(table.names, table.effective_options(options), table.facts))
-        rest = options.without(table.names[truth])
-        for name in others.values():
-            rest = rest.without(name)
+        rest = options.without(table.names[truth], *others.values())
         whole, (table, layout) = table, open_layout(table, rest)
         truth = find_column(table.names, column)
         if what == "system" and layout.kind != "counts" and layout.item is not None:
@@ -585,8 +583,7 @@ def read_votes_with_texts(
         ignored = tuple(
             opened.names[find_column(opened.names, column)] for column in shown if column != item_name(options.item)
         )
-        for column in ignored:
-            options = options.without(column)
+        options = options.without(*ignored)
         table, layout = open_layout(opened, options)
         votes = votes_of(table.keep(layout.used), layout, options)
         if not shown:

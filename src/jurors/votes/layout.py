@@ -305,6 +305,11 @@ class ColumnHead:
         return self.word in OTHER_WORDS or (tokens[-1:] != [] and (tokens[-1] in REMARKS or bool(ends & CLOCK)))
 
     @cached_property
+    def cells(self) -> NDArray[Any]:
+        """The cell of each row, "" where it is empty."""
+        return np.array([*self.values, ""], dtype=object)[self.codes]
+
+    @cached_property
     def filled(self) -> int:
         """How many rows hold something."""
         return int((self.codes >= 0).sum())
@@ -478,11 +483,6 @@ class LayoutHints:
     def words(self) -> list[str]:
         """The columns' names as bare words."""
         return [column.word for column in self.columns]
-
-    @cached_property
-    def has_surest_names(self) -> bool:
-        """Whether there are columns called item, juror and label."""
-        return {"item", "juror", "label"} <= {bare_word(name) for name in self.names}
 
     @cached_property
     def ignored(self) -> set[int]:

@@ -15,10 +15,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jurors.errors import OptionError, VotesError
 from jurors.options import Reading, text_columns
@@ -58,6 +56,7 @@ WITH_PAIRS = (
 )
 # What people call their columns besides our own words: hints, which the cells may overrule.
 _MORE_LABEL_WORDS = ("sentiment", "winner", "preference", "stance", "tag", "code", "outcome", "result", "emotion")
+_ANY_LABEL_WORDS = (*LABEL_WORDS, *_MORE_LABEL_WORDS)
 _PERSON_WORDS = (
     *ANY_JUROR_WORDS,
     *("name", "respondent", "email", "emailaddress", "student", "person", "response"),
@@ -160,7 +159,7 @@ def joint_item(names: Sequence[str], options: Reading, look: Callable[[], Column
     ]
     if not table.numbered:
         jurors = [k for k in table.ballots if k not in systems]
-        label = table.named((*LABEL_WORDS, *_MORE_LABEL_WORDS), (*systems, *jurors), repeats=True)
+        label = table.named(_ANY_LABEL_WORDS, (*systems, *jurors), repeats=True)
         if profile.rows < _FEW_ROWS or label is not None or max(len(jurors), len(numbers) - 1) < _FEWEST_SHARING:
             return ()
     if any(map(profile.is_unique, items)):
@@ -195,7 +194,7 @@ def layout_by_options(table: LayoutHints) -> Layout | None:
     """
     options = table.options
     is_named = options.layout != "auto" or any(x is not None for x in (options.juror, options.label, options.count))
-    if is_named or (len(table.names) == 3 and table.has_surest_names):
+    if is_named or sorted(map(bare_word, table.names)) == ["item", "juror", "label"]:
         return layout_by_words(table.names, options, lambda k: table.profile.has_number(k))
     return None
 
@@ -266,9 +265,8 @@ def layout_by_names(table: LayoutHints) -> Layout:
             item = None if table.item is None else renamed[table.item]
             plain_options = Reading(item=item, ignore=[renamed[k] for k in table.ignored])
             return layout_by_words(renamed, plain_options, table.profile.has_number)
-    options, prompt = table.options, table.named(MORE_ITEM_WORDS)
-    for k in _beside_numbered(table):
-        options = options.without(table.names[k])
+    prompt = table.named(MORE_ITEM_WORDS)
+    options = table.options.without(*(table.names[k] for k in _beside_numbered(table)))
     if prompt is not None and table.item is None and table.named(ITEM_WORDS) is None and table.profile.rows >= 3:
         # a column called "prompt" or the like, where no two rows hold the same and no juror votes what it holds
         texts = table.columns[prompt].vocabulary
@@ -339,11 +337,11 @@ def _long_flags(table: LayoutHints, *columns: int) -> str:
 
 def _named_roles(table: LayoutHints) -> tuple[int | None, int | None, int | None]:
     """The item, the juror and the label by name, where the cells allow it; None for a role that no column has."""
-    profile, words = table.profile, (*LABEL_WORDS, *_MORE_LABEL_WORDS)
+    profile = table.profile
     juror = table.named(ANY_JUROR_WORDS, repeats=True)
-    label = table.named(words, (juror, table.item), repeats=True)
+    label = table.named(_ANY_LABEL_WORDS, (juror, table.item), repeats=True)
     if label is not None and table.words[label] not in _STRONG_LABELS:
-        rival = table.named(words, (juror, table.item, label), repeats=True)
+        rival = table.named(_ANY_LABEL_WORDS, (juror, table.item, label), repeats=True)
         if rival is not None and juror is not None and len(table.ballots) < 3:
             what = f"columns {table.names[label]!r} and {table.names[rival]!r} may both be the label"
             raise _two_readings(what, table.flags("label", label), table.flags("label", rival))
@@ -385,9 +383,8 @@ def refuse_true_label(table: LayoutHints, item: int, juror: int, label: int) -> 
     profile = table.profile
     if table.columns[item].distinct > 0.5 * profile.rows or not profile.follows(label, item):
         return
-    words = (*LABEL_WORDS, *_MORE_LABEL_WORDS)
-    others = [k for k in table.free if k not in (item, juror, label) and table.words[k] in words and table.may_vote(k)]
-    others = [k for k in others if not profile.follows(k, item) and not profile.follows(k, juror)]
+    others = [k for k in table.free if k not in (item, juror, label) and table.words[k] in _ANY_LABEL_WORDS]
+    others = [k for k in others if not profile.follows(k, item) and not profile.follows(k, juror) and table.may_vote(k)]
     if others:
         what = f"column {table.names[label]!r} has the same value for an item whoever votes, and may be the true label"
         raise _two_readings(what, table.flags("label", others[0]), table.flags("label", label))
@@ -395,13 +392,8 @@ def refuse_true_label(table: LayoutHints, item: int, juror: int, label: int) -> 
 
 def refuse_object_names(table: LayoutHints, item: int, juror: int, label: int) -> None:
     """Refuse a label that names one of two other columns: it is another label in every row."""
-
-    def texts(k: int) -> NDArray[Any]:
-        return np.array([*table.columns[k].values, ""], dtype=object)[table.columns[k].codes]
-
-    labels = texts(label)
     others = [k for k in table.free if k not in (item, juror, label) and table.columns[k].repeats]
-    equal = {k: texts(k) == labels for k in others}
+    equal = {k: table.columns[k].cells == table.columns[label].cells for k in others}
     match = [k for k in others if 0.1 < float(np.mean(equal[k])) < 0.9]
     if len(match) < 2 or not any(table.columns[k].distinct > 1 for k in match):
         return

@@ -1,7 +1,7 @@
 """Votes into a file that reads back the same: long, wide, counts or a sketch; CSV, TSV, JSON, JSON lines or Parquet.
 
-Before anything is written, `check_faithful` refuses labels, names and headers that a reader would take for something
-else. Files are written whole or not at all.
+Before anything is written, labels, names and headers that a reader would take for something else are refused. Files
+are written whole or not at all.
 """
 
 from __future__ import annotations
@@ -32,17 +32,6 @@ from jurors.votes.readers import load_reader
 from jurors.votes.table import Votes, abstentions_as_word, group_rows
 
 _UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f]")  # a reader drops carriage returns and takes control characters for binary
-
-
-def check_faithful(votes: Votes, layout: str, format: str) -> None:
-    """Refuse a label, juror, item or header that would not read back as it is."""
-    if not votes.n_votes:
-        raise VotesError("there is no vote to write")
-    items = [] if layout == "counts" or votes.items is None else votes.items.tolist()
-    for what, values in (("label", list(votes.labels)), ("juror", list(votes.jurors)), ("item", items)):
-        _check_values(values, what, format)
-    if layout != "long":
-        _check_header(votes, layout, format)
 
 
 def _check_values(values: list[Any], what: str, format: str) -> None:
@@ -227,10 +216,17 @@ def _format_of(path: Path, layout: WriteLayout) -> str:
 
 def _written(votes: Votes, layout: WriteLayout, format: str) -> Votes:
     """The votes as their rows are written, with a word for abstaining; refused where they would not read back."""
-    check_faithful(_arranged(votes, layout), layout, format)
+    arranged = _arranged(votes, layout)
+    if not arranged.n_votes:
+        raise VotesError("there is no vote to write")
+    items = [] if arranged.items is None else arranged.items.tolist()
+    for what, values in (("label", list(votes.labels)), ("juror", list(votes.jurors)), ("item", items)):
+        _check_values(values, what, format)
+    if layout != "long":
+        _check_header(arranged, layout, format)
     if votes.abstained is not None and len(votes.labels) < 2:
         raise VotesError("with fewer than two labels abstentions would read back as an answer; write a sketch instead")
-    return _arranged(abstentions_as_word(votes), layout)
+    return arranged if votes.abstained is None else _arranged(abstentions_as_word(votes), layout)
 
 
 def _arranged(votes: Votes, layout: WriteLayout) -> Votes:
