@@ -497,7 +497,6 @@ def equal_numbers(cells: list[Any]) -> list[Any]:
     numbers = {text: float(text) for text in texts if re.fullmatch(r"[-+]?\d{1,15}(\.\d*)?", text)}
     if len(numbers) < len(texts) or not 2 <= len(set(numbers.values())) < len(numbers):
         return cells
-    plainest: dict[float, str] = {}
-    for text in sorted(numbers, key=lambda text: ("." in text, len(text), text)):
-        plainest.setdefault(numbers[text], text)
+    plainest_last = sorted(numbers, key=lambda text: ("." in text, len(text), text), reverse=True)
+    plainest = {numbers[text]: text for text in plainest_last}
     return [plainest[numbers[cell]] if isinstance(cell, str) and cell in numbers else cell for cell in cells]

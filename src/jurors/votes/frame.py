@@ -127,29 +127,6 @@ def opened_stream(source: Any) -> tuple[Any, Any, Any]:
 # -- columns that the caller names and the frame does not have ---------------------------------------------------------
 
 
-def struct_field(names: Sequence[str], kinds: Sequence[Any], path: str) -> tuple[int, list[str], Any]:
-    """Find a field inside a struct by its dotted path.
-
-    Returns
-    -------
-    column, steps, kind
-        The position of the column, the names of the fields inside it, and the type of the last one.
-
-    Raises
-    ------
-    VotesError
-        With the nearest name where the path leads nowhere.
-    """
-    place, steps = home_of(names, path) or (find_column(names, path), [])
-    kind, at = kinds[place], names[place]
-    for step in steps:
-        known = {inner.name: inner.dtype for inner in getattr(kind, "fields", ())}
-        if step not in known:
-            match_name(path, [f"{at}.{name}" for name in known] or list(names), "column")
-        kind, at = known[step], f"{at}.{step}"
-    return place, steps, kind
-
-
 def joined_cells(columns: Sequence[Sequence[Any]], names: Sequence[str]) -> list[str | None]:
     r"""Join columns of cells to one of items' names.
 
@@ -351,12 +328,16 @@ class Frame:
         return frame._with(whole, nw.String(), cells, *(names[k] for k in places))
 
     def _with_field(self, path: str) -> Frame:
+        """With a column for the field of a struct at a dotted path; VotesError where it leads nowhere."""
         import narwhals as nw
 
-        place, steps, kind = struct_field(self.names, self.kinds, path)
-        cell = nw.col(own_names(self.table)[place])
+        place, steps = home_of(self.names, path) or (find_column(self.names, path), [])
+        cell, kind, at = nw.col(own_names(self.table)[place]), self.kinds[place], self.names[place]
         for step in steps:
-            cell = cell.struct.field(step)
+            known = {inner.name: inner.dtype for inner in getattr(kind, "fields", ())}
+            if step not in known:
+                match_name(path, [f"{at}.{name}" for name in known] or list(self.names), "column")
+            cell, kind, at = cell.struct.field(step), known[step], f"{at}.{step}"
         return self._with(path, kind, lambda table: cell, self.names[place])
 
     def _with(self, name: str, kind: Any, cells: Callable[[Any], Any], *homes: str) -> Frame:

@@ -364,18 +364,16 @@ def has_two(items: Sequence[Any], values: Sequence[Any]) -> bool:
 
 def _of_log(log: ToolLog, column: str | None, what: str, options: Reading, beside: Sequence[str]) -> tuple[Votes, Key]:
     """The votes of a log, and what it holds about the items under this name."""
-    records = log.read()
+    records, title = log.read(), log.reader.TITLE
     if isinstance(records, Votes):
-        title = log.reader.TITLE
         raise VotesError(f"this is a log ({title}) of counts, which names no items: it holds no {what} of any")
-    if column is None:
-        pairs = systems_of(records, log.tool, log.reader.TITLE)
-    else:
-        pairs = _field_of(records, column, log.reader.TITLE)
-    columns = {name: _field_of(records, name, log.reader.TITLE) for name in beside}
-    keys = [Key.from_columns(*zip(*some, strict=True), missing=options.missing, what=what) for some in columns.values()]
-    key = Key.from_columns(*zip(*pairs, strict=True), missing=options.missing, what=what)
-    return votes_of_log(log, options, records), replace(key, beside=dict(zip(columns, keys, strict=True)))
+
+    def key_of(pairs: list[tuple[Any, Any]]) -> Key:
+        return Key.from_columns(*zip(*pairs, strict=True), missing=options.missing, what=what)
+
+    others = {name: key_of(_field_of(records, name, title)) for name in beside}
+    pairs = systems_of(records, log.tool, title) if column is None else _field_of(records, column, title)
+    return votes_of_log(log, options, records), replace(key_of(pairs), beside=others)
 
 
 def _field_of(records: Records, column: str, title: str) -> list[tuple[Any, Any]]:

@@ -329,11 +329,11 @@ class ColumnHead:
         """Whether values come again often enough to be labels or jurors."""
         return 0 < self.distinct <= max(2, self.filled // 3) and self.kind != "nested"
 
-    def covered_by(self, other: ColumnHead) -> float:
-        """The share of cells that are words of the other column."""
+    def covered_by(self, others: Set[str]) -> float:
+        """The share of answers that are among these words."""
         common, answers = (
             np.array([*(value.casefold() in words for value in self.values), False])[self.codes].sum()
-            for words in (other.vocabulary, self.vocabulary)
+            for words in (others, self.vocabulary)
         )
         return float(common / max(answers, 1))
 
@@ -411,8 +411,7 @@ def profile_columns(names: Sequence[str], columns: Sequence[Any], total: int | N
     nested = (list, dict, tuple, np.ndarray)
 
     def column(name: str, cells: Any) -> ColumnHead:
-        is_encoded = isinstance(cells, tuple)
-        raw, codes = cells if is_encoded else (list(cells), None)
+        raw, codes = cells if isinstance(cells, tuple) else (list(cells), None)
         types = set(map(type, raw))
         if not types <= {str, int, type(None)}:
             raw = [str(cell) if isinstance(cell, (*nested, bool)) else cell for cell in raw]
@@ -517,8 +516,8 @@ class LayoutHints:
                 continue
             for group in groups:
                 pairs = ((columns[k], columns[other]) for other in group[:4])
-                covered = (sorted((one.covered_by(two), two.covered_by(one))) for one, two in pairs)
-                if any(shares[0] >= 0.25 and shares[1] >= 0.75 for shares in covered):
+                shares = ((one.covered_by(two.vocabulary), two.covered_by(one.vocabulary)) for one, two in pairs)
+                if any(min(both) >= 0.25 and max(both) >= 0.75 for both in shares):
                     group.append(k)
                     break
             else:

@@ -457,14 +457,11 @@ def wide_layout(table: LayoutHints) -> Layout | None:
 
     def may_be_juror(k: int) -> bool:
         """Whether a column outside the vocabulary may be a juror with labels of its own, who then is an alarm."""
-        if columns[k].is_aside:
-            return False
         if columns[k].kind == "nested" or not columns[k].filled:
-            return True  # refused or silent: reported elsewhere
+            return not columns[k].is_aside  # refused or silent: reported elsewhere
         never = (*JUROR_WORDS, *ANY_ITEM_WORDS, "unnamed0")
-        if k in beside:
-            return False
-        return table.words[k] not in never and columns[k].repeats and columns[k].distinct <= most
+        is_other = columns[k].is_aside or k in beside or table.words[k] in never
+        return not is_other and columns[k].repeats and columns[k].distinct <= most
 
     votes = tuple(k for k in table.free if k not in (item, count) and (k in table.ballots or may_be_juror(k)))
     layout = Layout(kind="wide" if count is None else "counts", item=item, count=count, votes=votes)
@@ -697,14 +694,8 @@ def find_transposed(table: LayoutHints, *, rows_are_named: bool = False) -> Tran
     able = [k for k in table.free if k != juror and table.columns[k].filled]
     able = [k for k in able if table.words[k] not in never and table.columns[k].vocabulary]
     columns_with = Counter(word for k in able for word in table.columns[k].vocabulary)
-
-    def shared(column: ColumnHead) -> float:
-        """The share of a column's answers that another column holds too."""
-        times = Counter(column.values[code].casefold() for code in column.codes if code >= 0)
-        answers = {word: count for word, count in times.items() if word in column.vocabulary}
-        return sum(n for word, n in answers.items() if columns_with[word] > 1) / max(sum(answers.values()), 1)
-
-    sharing = [k for k in able if shared(table.columns[k]) >= _SHARED]
+    common = {word for word, columns in columns_with.items() if columns > 1}
+    sharing = [k for k in able if table.columns[k].covered_by(common) >= _SHARED]
     if len(sharing) < _FEWEST_SHARING:
         sharing = [k for k in able if not table.profile.is_unique(k)] or able
     if not sharing:

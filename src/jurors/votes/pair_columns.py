@@ -265,14 +265,15 @@ def pair_columns(names: Sequence[str], facts: Callable[[], ColumnProfile], optio
         if (sides := _sides(names)) is None:
             return None
         left, right = sides
-    answers = None if winner is None else ((winner,), None)
     if winner is None:
-        answers = _answer_columns(names, facts(), (left, right), options)
+        if (answers := _answer_columns(names, facts(), (left, right), options)) is None:
+            return None
+        columns = PairColumns(left, right, *answers)
     elif flag_side(names[winner], (names[left], names[right])) is not None:
-        answers = (winner, *_tie_flags(names, facts())), "flag"
-    if answers is None:
-        return None
-    return _with_juror_and_item(names, facts(), options, PairColumns(left, right, *answers))
+        columns = PairColumns(left, right, (winner, *_tie_flags(names, facts())), "flag")
+    else:
+        columns = PairColumns(left, right, (winner,))
+    return _with_juror_and_item(names, facts(), options, columns)
 
 
 def certain_pair_columns(
@@ -285,8 +286,6 @@ def certain_pair_columns(
     PairColumns or None
         None where names and cells leave a doubt, or where the caller ignores one of the columns.
     """
-    if not may_name_pairs(names):
-        return None
     try:
         columns = pair_columns(names, facts, PairReading())
     except VotesError:  # several columns may be the answer, or none: the reader of pairs explains it

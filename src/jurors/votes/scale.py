@@ -458,16 +458,12 @@ class Recoding:
 
     def _in_one_case(self, cells: Sequence[Any], times: Callable[[], Sequence[int]] | None) -> list[Any]:
         """Each word in its most frequent spelling, of two the one that comes first in the alphabet."""
-        words = [cell for cell in cells if isinstance(cell, str)]
-        if len({word.casefold() for word in words}) == len(set(words)):
-            return list(cells)
         often: Counter[str] = Counter()
         for cell, count in zip(cells, [1] * len(cells) if times is None else times(), strict=True):
             if isinstance(cell, str):
                 often[cell] += int(count)
-        usual: dict[str, str] = {}
-        for word in sorted(often, key=lambda word: (-often[word], word)):
-            usual.setdefault(word.casefold(), word)
+        rarest_first = sorted(often, key=lambda word: (-often[word], word), reverse=True)
+        usual = {word.casefold(): word for word in rarest_first}
         return [usual[cell.casefold()] if isinstance(cell, str) else cell for cell in cells]
 
     def _renamed(self, cells: Sequence[Any]) -> list[Any]:

@@ -258,17 +258,20 @@ def _long_codes(votes: Votes) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
     return row[order], col[order], code[order]
 
 
+def _coded_columns(votes: Votes, layout: WriteLayout) -> list[tuple[str, NDArray[Any]]]:
+    """For each column what it holds (items, jurors, labels or counts) and the position of each cell among these."""
+    if layout == "long":
+        return list(zip(("items", "jurors", "labels"), _long_codes(votes), strict=True))
+    cells = [("labels", column) for column in np.ascontiguousarray(votes.codes.T)]
+    return [("items", np.arange(votes.rows)), *cells] if votes.counts is None else [*cells, ("counts", votes.counts)]
+
+
 def _columns(votes: Votes, layout: WriteLayout, show: Callable[[Any], str], missing: str) -> list[list[str]]:
     """Every column as cells, each distinct value shown once."""
-    labels = _shown(votes.labels, show, missing)
-    if layout == "long":
-        row, col, code = _long_codes(votes)
-        items, jurors = _shown(votes.item_names().tolist(), show), _shown(votes.jurors, show)
-        return [items[row].tolist(), jurors[col].tolist(), labels[code].tolist()]
-    cells = [labels[column].tolist() for column in votes.codes.T]
-    if votes.counts is not None:
-        return [*cells, list(map(str, votes.counts.tolist()))]
-    return [_shown(votes.item_names().tolist(), show).tolist(), *cells]
+    items = _shown([] if layout == "counts" else votes.item_names().tolist(), show)
+    shown = {"items": items, "jurors": _shown(votes.jurors, show), "labels": _shown(votes.labels, show, missing)}
+    columns = _coded_columns(votes, layout)
+    return [shown[what][codes].tolist() if what in shown else list(map(str, codes.tolist())) for what, codes in columns]
 
 
 def _shown(values: Sequence[Any], show: Callable[[Any], str], *last: str) -> NDArray[Any]:
@@ -317,16 +320,10 @@ def _write_parquet(votes: Votes, layout: WriteLayout, path: Path) -> None:
     items = votes.item_names()
     whole = items.dtype.kind in "iu"
     named = items if whole else np.array([str(item) for item in items.tolist()], dtype=object)
-    if layout == "long":
-        row, col, code = _long_codes(votes)
-        arrays = {"c0": named[row], "c1": np.array(votes.jurors, dtype=object)[col], "c2": code}
-        coded: Sequence[int] = (2,)
-    else:
-        first = 1 if votes.counts is None else 0
-        columns = [*([named] * first), *np.ascontiguousarray(votes.codes.T), *([votes.counts] * (1 - first))]
-        arrays = {f"c{k}": column for k, column in enumerate(columns)}
-        coded = range(first, first + len(votes.jurors))
-    cells = [f"($labels)[c{k}::INTEGER + 1]" if k in coded else f"c{k}" for k in range(len(arrays))]
+    values = {"items": named, "jurors": np.array(votes.jurors, dtype=object)}
+    columns = _coded_columns(votes, layout)
+    arrays = {f"c{k}": values[what][codes] if what in values else codes for k, (what, codes) in enumerate(columns)}
+    cells = [f"($labels)[c{k}::INTEGER + 1]" if what == "labels" else f"c{k}" for k, (what, _) in enumerate(columns)]
     names = ['"' + name.replace('"', '""') + '"' for name in header(votes, layout)]
     select = ", ".join(f"{cell} AS {name}" for cell, name in zip(cells, names, strict=True))
     try:
