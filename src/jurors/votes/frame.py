@@ -579,17 +579,13 @@ def votes_in_memory(source: Any, options: Mapping[str, Any]) -> Votes:
         check_applies(options, (), "votes that are already read")
         return source
     if is_table(source):
-        known: Any = column_names(TableOptions)
-        check_applies(options, known, "a dataframe")
-        return votes_from_frame(source, **{name: options[name] for name in known if name in options})
+        return votes_from_frame(source, **check_applies(options, column_names(TableOptions), "a dataframe"))
     if not isinstance(source, (np.ndarray, list, tuple)):
         raise VotesError(
             f"cannot read votes from {type(source).__name__}; give a path, a dataframe, a matrix, a list of records, "
             "a dict of columns, Votes or a Sketch"
         )
-    known = (*MATRIX_OPTIONS, *SELECTION_OPTIONS)
-    check_applies(options, known, "a matrix")
-    given = {name: options[name] for name in known if name in options}
+    given = check_applies(options, (*MATRIX_OPTIONS, *SELECTION_OPTIONS), "a matrix")
     about_votes = {n: v for n in ("scale", *SELECTION_OPTIONS) if (v := given.pop(n, None)) is not None}
     parsed = Reading(**about_votes)
     votes, on_scale = Votes.from_matrix(source, **given, scale=None), parsed

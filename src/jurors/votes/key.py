@@ -278,8 +278,7 @@ def key_columns(names: Sequence[str], item: str | None, label: str | None) -> tu
         The positions of the item and of the true label.
     """
     truth = guess_column(names, (*TRUTH_WORDS, *LABEL_WORDS)) if label is None else find_column(names, label)
-    taken = [k for k in (truth,) if k is not None]
-    which = guess_column(names, ITEM_WORDS, taken) if item is None else find_column(names, item)
+    which = guess_column(names, ITEM_WORDS, [truth]) if item is None else find_column(names, item)
     for role, place in (("item", which), ("label", truth)):
         if place is None:
             raise VotesError(

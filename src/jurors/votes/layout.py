@@ -54,8 +54,8 @@ class Layout:
     @property
     def used(self) -> tuple[int, ...]:
         """Every column that is read, each once."""
-        named = [k for k in (self.item, self.juror, self.label, self.count) if k is not None]
-        return (*named, *self.votes, *(() if self.repeat is None else (self.repeat,)))
+        columns = (self.item, self.juror, self.label, self.count, *self.votes, self.repeat)
+        return tuple(k for k in columns if k is not None)
 
 
 def find_column(names: Sequence[str], name: str) -> int:

@@ -57,10 +57,7 @@ WITH_PAIRS = (
 # What people call their columns besides our own words: hints, which the cells may overrule.
 _MORE_LABEL_WORDS = ("sentiment", "winner", "preference", "stance", "tag", "code", "outcome", "result", "emotion")
 _ANY_LABEL_WORDS = (*LABEL_WORDS, *_MORE_LABEL_WORDS)
-_PERSON_WORDS = (
-    *ANY_JUROR_WORDS,
-    *("name", "respondent", "email", "emailaddress", "student", "person", "response"),
-)
+_PERSON_WORDS = (*ANY_JUROR_WORDS, "name", "respondent", "email", "emailaddress", "student", "person", "response")
 _KEY_WORDS = (
     *("truth", "gold", "groundtruth", "truelabel", "goldlabel", "gt", "goldstandard", "answerkey", "true", "target"),
     *("ytrue", "correct", "correctanswer", "correctlabel", "expected", "expectedlabel", "expectedanswer", "reference"),
@@ -465,14 +462,7 @@ def wide_layout(table: LayoutHints) -> Layout | None:
 
     votes = tuple(k for k in table.free if k not in (item, count) and (k in table.ballots or may_be_juror(k)))
     layout = Layout(kind="wide" if count is None else "counts", item=item, count=count, votes=votes)
-    for check in (
-        refuse_totals,
-        refuse_item_in_two,
-        refuse_other_columns,
-        refuse_key_column,
-        refuse_count,
-        refuse_tallies,
-    ):
+    for check in (refuse_totals, refuse_item_in_two, refuse_other_columns, refuse_count, refuse_tallies):
         check(table, layout)
     return layout
 
@@ -505,7 +495,7 @@ def measured_layout(table: LayoutHints) -> Layout | None:
                 column=table.names[k],
             )
     layout = Layout(kind="wide", item=item, votes=tuple(numbers))
-    refuse_key_column(table, layout)
+    refuse_other_columns(table, layout)
     return layout
 
 
@@ -567,7 +557,7 @@ def refuse_item_in_two(table: LayoutHints, layout: Layout) -> None:
 
 
 def refuse_other_columns(table: LayoutHints, layout: Layout) -> None:
-    """Refuse a column called "batch" or the like that holds the jurors' own labels."""
+    """Refuse among the jurors a column called "batch" or the like, an answer key, or a column made from the others."""
     odd = [k for k in layout.votes if table.words[k] in OTHER_WORDS]
     if odd and len(layout.votes) - len(odd) >= 2:
         name = table.names[odd[0]]
@@ -577,10 +567,6 @@ def refuse_other_columns(table: LayoutHints, layout: Layout) -> None:
             code="key_column",
             column=name,
         )
-
-
-def refuse_key_column(table: LayoutHints, layout: Layout) -> None:
-    """Refuse an answer key, or a column made from the others, among the jurors."""
     keys = [k for k in layout.votes if table.words[k] in (*_KEY_WORDS, *_MADE_WORDS)]
     if len(layout.votes) - len(keys) < 2:
         keys = [k for k in keys if table.words[k] in SURE_KEY_WORDS]

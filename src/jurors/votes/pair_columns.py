@@ -416,12 +416,10 @@ def _with_juror_and_item(
 
     Unless it is called a question: two objects in the other order about another question are no second answer.
     """
-    taken = set(columns.used)
-    juror = guess_column(names, _JURORS, taken) if options.juror is None else find_column(names, options.juror)
-    taken |= set() if juror is None else {juror}
+    juror = guess_column(names, _JURORS, columns.used) if options.juror is None else find_column(names, options.juror)
     item = None if options.item is None else find_column(names, options.item)
     if item is None:
-        item = guess_column(names, _ITEMS, taken)
+        item = guess_column(names, _ITEMS, (*columns.used, juror))
         numbers_rows = item is not None and facts.is_unique(item) and facts.columns[item].word not in _QUESTIONS
         item = None if item is None or numbers_rows or facts.columns[item].kind == "nested" else item
     return replace(columns, juror=juror, item=item)
