@@ -304,15 +304,14 @@ def are_surely_pairs(names: Sequence[str], facts: ColumnProfile, columns: PairCo
     """Whether there is no doubt: jurors in columns `model_1,model_2` often vote alike, and may be three."""
     if columns.winner is None or columns.several in ("orders", "flags", "flag"):
         return True
-    third = {"a": "c", "1": "3", "first": "third", "one": "three"}
-    left = names[columns.left]
-    thirds = {left[:-1] + third[left[-1:].lower()]} if left[-1:].lower() in third else set()
+    left = names[columns.left].lower()
+    thirds = {left[:-1] + third for first, third in (("a", "c"), ("1", "3")) if left.endswith(first)}
     same = (facts.columns[columns.left].cells == facts.columns[columns.right].cells).mean()
     is_named = columns.several is not None or guess_column([names[columns.winner]], _WINNERS) is not None
     if guess_column([names[columns.winner]], _SURE) is None and are_flags(facts.columns[columns.winner].values):
         has_item = guess_column(names, _ITEMS, columns.compared) is not None
         is_named = _share_names(facts, (columns.left, columns.right)) and not has_item
-    return is_named and same <= _MOST_ALIKE and not {name.lower() for name in names} & {name.lower() for name in thirds}
+    return is_named and same <= _MOST_ALIKE and not {name.lower() for name in names} & thirds
 
 
 def _with_losers(names: Sequence[str]) -> tuple[int, int] | None:
