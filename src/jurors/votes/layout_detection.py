@@ -381,7 +381,8 @@ def refuse_true_label(table: LayoutHints, item: int, juror: int, label: int) -> 
     if table.columns[item].distinct > 0.5 * profile.rows or not profile.follows(label, item):
         return
     others = [k for k in table.free if k not in (item, juror, label) and table.words[k] in _ANY_LABEL_WORDS]
-    others = [k for k in others if not profile.follows(k, item) and not profile.follows(k, juror) and table.may_vote(k)]
+    others = [k for k in others if table.may_vote(k)]
+    others = [k for k in others if not profile.follows(k, item) and not profile.follows(k, juror)]
     if others:
         what = f"column {table.names[label]!r} has the same value for an item whoever votes, and may be the true label"
         raise _two_readings(what, table.flags("label", others[0]), table.flags("label", label))

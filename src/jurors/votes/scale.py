@@ -167,16 +167,15 @@ def same_share(votes: Votes) -> float:
 
 def _sampled(votes: Votes) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], Floats]:
     """Row, juror and label of the votes on at most so many rows, and how many items each row stands for."""
-    step = -(-votes.rows // _MOST_ROWS)
-    which = np.arange(0, votes.rows, max(step, 1))
-    weight = np.ones(len(which)) if votes.counts is None else votes.counts[which].astype(float)
+    step = max(-(-votes.rows // _MOST_ROWS), 1)
+    weight = votes.weights[::step].astype(float)
     if votes.is_dense:
-        codes = votes.codes[which]
+        codes = votes.codes[::step]
         at, who = np.nonzero(codes >= 0)
         return at, who, codes[at, who], weight
     row, juror, code = votes.triples()
-    sampled = row % max(step, 1) == 0
-    return row[sampled] // max(step, 1), juror[sampled].astype(np.int64), code[sampled], weight
+    sampled = row % step == 0
+    return row[sampled] // step, juror[sampled].astype(np.int64), code[sampled], weight
 
 
 # -- words that are ordered by what they mean: lowest first, words of one place joined by a bar ------------------------

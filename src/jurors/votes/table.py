@@ -698,12 +698,14 @@ def renumbered(
     """
     abstained, repeats, width = votes.abstained, votes.repeats, len(votes.jurors)
     if abstained is not None:
-        at, who = _new_positions(abstained[0], votes.rows, rows), _new_positions(abstained[1], width, jurors)
+        at = _new_positions(abstained[0], votes.rows, rows)
+        who = _new_positions(abstained[1], width, jurors)
         stays = np.flatnonzero((at >= 0) & (who >= 0))
         order = stays[np.lexsort((who[stays], at[stays]))]
         abstained = (at[order], who[order]) if len(order) else None
     if repeats is not None:
-        at, who = _new_positions(repeats.row, votes.rows, rows), _new_positions(repeats.juror, width, jurors)
+        at = _new_positions(repeats.row, votes.rows, rows)
+        who = _new_positions(repeats.juror, width, jurors)
         repeats = replace(repeats, row=at, juror=who).select((at >= 0) & (who >= 0))
     return replace(votes, abstained=abstained, repeats=repeats)
 

@@ -270,8 +270,10 @@ def _columns(votes: Votes, layout: WriteLayout, show: Callable[[Any], str], miss
     """Every column as cells, each distinct value shown once."""
     items = _shown([] if layout == "counts" else votes.item_names().tolist(), show)
     shown = {"items": items, "jurors": _shown(votes.jurors, show), "labels": _shown(votes.labels, show, missing)}
-    columns = _coded_columns(votes, layout)
-    return [shown[what][codes].tolist() if what in shown else list(map(str, codes.tolist())) for what, codes in columns]
+    return [
+        shown[what][codes].tolist() if what in shown else list(map(str, codes.tolist()))
+        for what, codes in _coded_columns(votes, layout)
+    ]
 
 
 def _shown(values: Sequence[Any], show: Callable[[Any], str], *last: str) -> NDArray[Any]:
