@@ -10,7 +10,7 @@ from threading import Lock
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Floats: TypeAlias = NDArray[np.float64]
 Singles: TypeAlias = NDArray[np.float32]
@@ -121,6 +121,29 @@ def _unpacked(packed: NDArray[np.uint8], rows: int, width: int) -> NDArray[np.un
 
 
 _TWO_BYTES = 1 << 16
+
+
+def are_connected(first: ArrayLike, second: ArrayLike, size: int) -> Integers:
+    """The connected components of `size` things that these pairs link.
+
+    Returns
+    -------
+    ndarray
+        The group of each, numbered from 0 in their order.
+
+    Examples
+    --------
+    >>> are_connected([0, 3], [2, 1], 5).tolist()
+    [0, 1, 0, 1, 2]
+    """
+    one, two = np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
+    group, before = np.arange(size), np.full(size, -1)  # of each, the first that it is known to be linked with
+    while (group != before).any():
+        before = group.copy()
+        np.minimum.at(group, group[one], group[two])
+        np.minimum.at(group, group[two], group[one])
+        group = group[group]
+    return np.unique(group, return_inverse=True)[1]
 
 
 def stable_argsort(values: NDArray[Any]) -> Integers:

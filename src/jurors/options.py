@@ -263,9 +263,9 @@ class Reading(_Values):
         _in_range(is_valid, "bins", self.bins, rule)
         return ends
 
-    def without(self, column: str) -> Self:
-        """Copy the options, with one more column ignored."""
-        return replace(self, ignore=(*text_columns(self.ignore), column))
+    def without(self, *columns: str) -> Self:
+        """Copy the options, with more columns ignored."""
+        return replace(self, ignore=tuple(dict.fromkeys((*text_columns(self.ignore), *columns))))
 
 
 class PairOptions(TypedDict, total=False):
@@ -560,14 +560,26 @@ def check_known(given: Iterable[str], known: Sequence[str]) -> None:
             match_name(name, known, "option", error=OptionError, code="unknown_option")
 
 
-def check_applies(given: Mapping[str, Any], known: Sequence[str], what: str) -> None:
-    """Raise OptionError if an option is given that is not for this kind of source; None counts as not given."""
+def check_applies(given: Mapping[str, Any], known: Sequence[str], what: str) -> dict[str, Any]:
+    """Check that options are for this kind of source.
+
+    Returns
+    -------
+    dict
+        The options that are.
+
+    Raises
+    ------
+    OptionError
+        If another is given; None counts as not given.
+    """
     check_known(given, column_names(GradeOptions))
     for name, value in given.items():
         if value is not None and name not in known:
             takes = f"use {', '.join(known)}" if known else "nothing is read"
             message = f"{name}= does not apply to {what}: {takes}"
             raise OptionError(message, code="does_not_apply", name=name, known=tuple(known))
+    return {name: value for name, value in given.items() if name in known}
 
 
 def changed_options(given: Mapping[str, Any]) -> list[str]:

@@ -14,11 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+from jurors._numeric import are_connected
 from jurors.evaluate.dependence import fit_factor
 from jurors.evaluate.latent.panel import merge_copies
 from jurors.evaluate.solution import joint_counts
 from jurors.sketch import pairs as module
-from jurors.sketch.connectivity import are_connected, connected_groups, juror_groups
+from jurors.sketch.connectivity import connected_groups, juror_groups
 from jurors.sketch.moments import pair_moments, trio_moments
 from jurors.sketch.pairs import Incidence, Pairs, parts_of
 from jurors.sketch.sketch import Sketch

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jurors._numeric import are_connected
 from jurors.errors import DegenerateSketchError, VotesError, format_names
 from jurors.evaluate.card import WIDTH
 from jurors.evaluate.trio import evaluate_trio
@@ -25,7 +26,7 @@ from jurors.jury.inputs import drop_silent_jurors, label_refusals
 from jurors.jury.kinds import LABELS, NUMBERS, kind_of
 from jurors.options import Label, command_line
 from jurors.results import Block, Columns, Listing, Notes, Result, Table, escape_text, row_documents
-from jurors.sketch.connectivity import MIN_JURORS, are_connected
+from jurors.sketch.connectivity import MIN_JURORS
 from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.trio_alarms import CONTRADICTIONS
 from jurors.votes.codes import Finding, midpoint

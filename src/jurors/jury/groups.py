@@ -36,7 +36,7 @@ from jurors.votes.key import Key, as_key, series_key
 from jurors.votes.layout import COUNT_WORDS, guess_column
 from jurors.votes.read import clean_cells
 from jurors.votes.scale import drop_unused_labels
-from jurors.votes.table import Votes, select_abstentions, select_repeats
+from jurors.votes.table import Votes, renumbered
 
 # -- how grades by group are printed: one row per group and juror ------------------------------------------------------
 
@@ -141,14 +141,14 @@ def split_votes(
     rows_of = _positions_by_code(group, len(place))
     if votes.is_dense:
         for name, rows in zip(names, rows_of, strict=True):
-            yield name, rows, replace(votes, _dense=votes.codes[rows], **_row_fields(votes, rows))
+            yield name, rows, replace(_of_rows(votes, rows), _dense=votes.codes[rows])
         return
     inside = np.full(votes.rows, NO_VOTE, dtype=np.int64)
     for rows in rows_of:
         inside[rows] = np.arange(len(rows))
     row, col, code = votes.triples()
     for name, rows, at in zip(names, rows_of, _positions_by_code(group[row], len(place)), strict=True):
-        yield name, rows, replace(votes, _sparse=(inside[row[at]], col[at], code[at]), **_row_fields(votes, rows))
+        yield name, rows, replace(_of_rows(votes, rows), _sparse=(inside[row[at]], col[at], code[at]))
 
 
 def _positions_by_code(codes: NDArray[np.int64], many: int) -> list[NDArray[np.int64]]:
@@ -157,15 +157,10 @@ def _positions_by_code(codes: NDArray[np.int64], many: int) -> list[NDArray[np.i
     return np.split(order, np.searchsorted(codes[order], np.arange(many + 1)))[1:-1]
 
 
-def _row_fields(votes: Votes, rows: NDArray[np.int64]) -> dict[str, Any]:
-    return {
-        "rows": len(rows),
-        "abstained": select_abstentions(votes, rows),
-        "repeats": select_repeats(votes, rows),
-        "findings": (),  # which are about all the groups
-        "items": None if votes.items is None else votes.items[rows],
-        "counts": None if votes.counts is None else votes.counts[rows],
-    }
+def _of_rows(votes: Votes, rows: NDArray[np.int64]) -> Votes:
+    """All but the votes of these rows; findings are about all the groups."""
+    items, counts = (None if part is None else part[rows] for part in (votes.items, votes.counts))
+    return replace(renumbered(votes, rows=rows), rows=len(rows), items=items, counts=counts, findings=())
 
 
 def votes_and_groups(source: Any, by: Any, column: str, reading: SourceOptions) -> tuple[Votes, NDArray[Any], str]:

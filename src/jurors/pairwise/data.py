@@ -200,7 +200,7 @@ def answers_of(
             raise VotesError(
                 f"map= (--map) renames answers, but these columns are {what}; leave it out", code="does_not_apply"
             )
-        distinct = [v for k in columns.answers or (columns.winner,) for v in clean_cells(cells[k][0], column=names[k])]
+        distinct = [v for k in columns.answers for v in clean_cells(cells[k][0], column=names[k])]
         given = dict.fromkeys(str(value) for value in distinct if value is not None)
         for name in options.names:
             if name not in given:
@@ -211,7 +211,8 @@ def answers_of(
         return [_one_flag(columns, names, cells)]
     if columns.several in (None, "flag"):
         return [_outcomes(columns, names, cells, sides, options)]
-    each = [_outcomes(replace(columns, winner=k), names, cells, sides, options) for k in columns.answers]
+    every = [replace(columns, answers=(k,)) for k in columns.answers]
+    each = [_outcomes(one, names, cells, sides, options) for one in every]
     if columns.several == "jurors":
         return each
     as_shown, turned = each
@@ -485,7 +486,7 @@ def _remarks(
     """How columns were interpreted, and what was left out."""
     left, right = names[columns.left], names[columns.right]
     who = f"the juror is {names[columns.juror]!r}" if columns.juror is not None else "no column names a juror"
-    answers = quoted_names([names[k] for k in columns.answers or (columns.winner,) if k is not None])
+    answers = quoted_names([names[k] for k in columns.answers])
     answer = f", the answer is {answers}" if columns.winner is not None else ""
     if columns.several is not None:
         answer = f", the answers are {answers}" + (" in the other order" if columns.several == "orders" else "")

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import betaincinv, expit, ndtri
 
-from jurors._numeric import Floats, Integers, single_threaded
+from jurors._numeric import Floats, Integers, are_connected, single_threaded
 from jurors.errors import SketchError, format_names
 from jurors.evaluate.alarms import Alarm, AlarmPair, sort_by_severity
 from jurors.evaluate.card import (
@@ -39,7 +39,6 @@ from jurors.options import Confidence, PairOptions
 from jurors.pairwise.data import Preferences, read_pairs
 from jurors.pairwise.model import Answering, Strengths, fit_strengths
 from jurors.results import Block, Columns, Notes, Result, Table, count_noun
-from jurors.sketch.connectivity import are_connected
 from jurors.votes.pair_columns import FIRST, SECOND, TIE
 
 INDEPENDENT = "Intervals hold if jurors err independently: no reference juries exist for preferences yet."

@@ -10,38 +10,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from jurors._numeric import Integers
+from jurors._numeric import Integers, are_connected
 from jurors.sketch.pairs import parts_of
 from jurors.sketch.sketch import Sketch
-from jurors.votes.table import select_abstentions, select_repeats
+from jurors.votes.table import renumbered
 
 MIN_JURORS = 3  #: two agree as often whichever of them is right
 _ENOUGH_SHARED = 12  # items, or all there are
-
-
-def are_connected(first: ArrayLike, second: ArrayLike, size: int) -> Integers:
-    """The connected components of `size` jurors that these pairs link.
-
-    Returns
-    -------
-    ndarray
-        The group of each juror, numbered from 0 in the jurors' order.
-
-    Examples
-    --------
-    >>> are_connected([0, 3], [2, 1], 5).tolist()
-    [0, 1, 0, 1, 2]
-    """
-    one, two = np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
-    group, before = np.arange(size), np.full(size, -1)  # of each juror, the first that it is known to be linked with
-    while (group != before).any():
-        before = group.copy()
-        np.minimum.at(group, group[one], group[two])
-        np.minimum.at(group, group[two], group[one])
-        group = group[group]
-    return np.unique(group, return_inverse=True)[1]
 
 
 def connected_groups(pairs: Iterable[Sequence[int]], size: int) -> list[tuple[int, ...]]:
@@ -169,7 +145,7 @@ def restrict_to_jurors(sketch: Sketch, group: Integers, number: int) -> tuple[Sk
     rows = np.unique(row[group[col] == number])
     taken = sketch.tuples.take([sketch.jurors[k] for k in members])
     counts = sketch.counts[rows]
-    taken = replace(taken, abstained=select_abstentions(taken, rows), repeats=select_repeats(taken, rows))
+    taken = renumbered(taken, rows=rows)
     if taken.is_dense:
         return Sketch(replace(taken, rows=len(rows), counts=counts, _dense=taken.codes[rows])), rows
     place, juror, code = taken.triples()

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors._numeric import Codes
-from jurors.errors import VotesError, format_names
+from jurors.errors import VotesError
 from jurors.options import Label, is_number
 
 NO_VOTE = -1
@@ -272,19 +272,6 @@ def list_names(names: Sequence[Any]) -> str:
     return ", ".join(shown) if len(shown) < 2 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
-def encoding_finding() -> Finding:
-    """That the encoding of a file was guessed."""
-    message = "the text is not UTF-8 and is read as Windows-1252; if letters look wrong, save the file as UTF-8"
-    return Finding("windows_text", message)
-
-
-def other_sheets(sheet: str, others: Sequence[str], name: str) -> Finding:
-    """That a workbook has sheets that were not read."""
-    shown = format_names(map(repr, others), 6)
-    message = f"only sheet {sheet!r} is read, not {shown}; to read another, use {name}::{others[0]}"
-    return Finding("other_sheets", message, value=float(len(others)))
-
-
 # -- labels as numbers -------------------------------------------------------------------------------------------------
 
 _WITH_COMMA = re.compile(r"[+-]?\d*,\d+")
@@ -510,7 +497,6 @@ def equal_numbers(cells: list[Any]) -> list[Any]:
     numbers = {text: float(text) for text in texts if re.fullmatch(r"[-+]?\d{1,15}(\.\d*)?", text)}
     if len(numbers) < len(texts) or not 2 <= len(set(numbers.values())) < len(numbers):
         return cells
-    plainest: dict[float, str] = {}
-    for text in sorted(numbers, key=lambda text: ("." in text, len(text), text)):
-        plainest.setdefault(numbers[text], text)
+    plainest_last = sorted(numbers, key=lambda text: ("." in text, len(text), text), reverse=True)
+    plainest = {numbers[text]: text for text in plainest_last}
     return [plainest[numbers[cell]] if isinstance(cell, str) and cell in numbers else cell for cell in cells]

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors._numeric import single_threaded, stable_argsort
+from jurors._numeric import are_connected, single_threaded, stable_argsort
 from jurors.errors import format_first_names, format_names
 from jurors.options import Label, Reading, text_columns
 from jurors.votes.codes import Finding, Level, list_names, may_mean_missing, numerals
@@ -83,9 +83,6 @@ def ambiguous_words(labels: Sequence[Label], counts: NDArray[np.int64]) -> Itera
 
 def similar_names(what: str, names: Sequence[Any]) -> Iterator[Finding]:
     """An alarm about labels or jurors whose names differ only by case, blanks, width or how a letter is composed."""
-    plain = "\n".join(map(str, names))
-    if plain.isascii() and len(set(folded := plain.lower().split())) == len(folded) == len(names):
-        return  # no blanks but those between names, and no two names alike: nearly always
     alike: dict[str, list[Any]] = {}
     for name in names:
         alike.setdefault(" ".join(unicodedata.normalize("NFKC", str(name)).split()).casefold(), []).append(name)
@@ -122,9 +119,8 @@ def vocabularies(votes: Votes, counts: JurorLabelCounts) -> Iterator[Finding]:
         return
     able = np.flatnonzero((n_votes[:, 0] >= min(5, max(2, votes.total // 2))) & uses.any(axis=1))
     used = uses[able].astype(np.int64)
-    group_of_label = np.empty(len(votes.labels), dtype=np.int64)
-    for number, labels in enumerate(components(used.T @ used > 0)):
-        group_of_label[labels] = number
+    one, two = np.nonzero(used.T @ used)
+    group_of_label = are_connected(one, two, len(votes.labels))
     group_of_juror = group_of_label[used.argmax(axis=1)]
     groups = [able[group_of_juror == number] for number in dict.fromkeys(group_of_juror.tolist())]
     if len(groups) < 2:
@@ -327,7 +323,9 @@ def side_by_side(votes: Votes, by_juror: JurorLabelCounts, *, twins: bool = True
     error = np.sqrt(np.maximum(chance * (1 - chance), 1e-9) / np.maximum(both, 1))
     above = (agree / np.maximum(both, 1) - chance) / error
     np.fill_diagonal(above, 9.0)
-    groups = components((above > 2.5) & (both >= _FEWEST_COMPARED))
+    one, two = np.nonzero((above > 2.5) & (both >= _FEWEST_COMPARED))
+    group_of_juror = are_connected(one, two, width)
+    groups = [np.flatnonzero(group_of_juror == number) for number in range(group_of_juror.max() + 1)]
     is_split = len(groups) >= 2 and min(map(len, groups)) >= 2
     if is_split and all((both[np.ix_(a, b)] >= _FEWEST_COMPARED).all() for a in groups for b in groups):
         shown = "; ".join(list_names([votes.jurors[k] for k in g.tolist()]) for g in groups[:3])
@@ -406,25 +404,6 @@ def sample_codes(votes: Votes, most: int = _MOST_ROWS) -> tuple[NDArray[Any], ND
     """
     rows = np.arange(votes.rows) if votes.rows <= most else np.linspace(0, votes.rows - 1, most).astype(np.int64)
     return votes.codes[rows], votes.weights[rows]
-
-
-def components(near: NDArray[np.bool_]) -> list[NDArray[np.int64]]:
-    """Find the connected components of a symmetric relation.
-
-    Returns
-    -------
-    list of arrays
-        The positions in each component, the component of the lowest position first.
-    """
-    left, groups = np.ones(len(near), dtype=bool), []
-    while left.any():
-        reached = np.zeros(len(near), dtype=bool)
-        reached[np.argmax(left)] = True
-        while (grown := near[reached].any(axis=0) | reached).sum() > reached.sum():
-            reached = grown
-        groups.append(np.flatnonzero(reached))
-        left &= ~reached
-    return groups
 
 
 # -- all checks -------------------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ import numpy as np
 
 from jurors._files import temporary_folder
 from jurors.errors import VotesError, match_name
-from jurors.options import Reading, TableOptions, check_applies, column_names, item_name, text_columns
+from jurors.options import Reading, TableOptions, check_applies, column_names, item_name
 from jurors.votes.codes import checked_counts, factorize, is_missing
 from jurors.votes.findings import table_findings
 from jurors.votes.layout import (
@@ -125,29 +125,6 @@ def opened_stream(source: Any) -> tuple[Any, Any, Any]:
 
 
 # -- columns that the caller names and the frame does not have ---------------------------------------------------------
-
-
-def struct_field(names: Sequence[str], kinds: Sequence[Any], path: str) -> tuple[int, list[str], Any]:
-    """Find a field inside a struct by its dotted path.
-
-    Returns
-    -------
-    column, steps, kind
-        The position of the column, the names of the fields inside it, and the type of the last one.
-
-    Raises
-    ------
-    VotesError
-        With the nearest name where the path leads nowhere.
-    """
-    place, steps = home_of(names, path) or (find_column(names, path), [])
-    kind, at = kinds[place], names[place]
-    for step in steps:
-        known = {inner.name: inner.dtype for inner in getattr(kind, "fields", ())}
-        if step not in known:
-            match_name(path, [f"{at}.{name}" for name in known] or list(names), "column")
-        kind, at = known[step], f"{at}.{step}"
-    return place, steps, kind
 
 
 def joined_cells(columns: Sequence[Sequence[Any]], names: Sequence[str]) -> list[str | None]:
@@ -322,9 +299,7 @@ class Frame:
         """The options, with the columns left out that others are made of."""
         if self.item and options.item is None:
             options = replace(options, item=self.item)
-        for name in self.homes:
-            options = options if name in text_columns(options.ignore) else options.without(name)
-        return options
+        return options.without(*self.homes)
 
     def reaching(self, options: Reading, *fields: str) -> Frame:
         """The frame with a column for each field of a struct that is named, and for an item of several columns."""
@@ -353,12 +328,16 @@ class Frame:
         return frame._with(whole, nw.String(), cells, *(names[k] for k in places))
 
     def _with_field(self, path: str) -> Frame:
+        """With a column for the field of a struct at a dotted path; VotesError where it leads nowhere."""
         import narwhals as nw
 
-        place, steps, kind = struct_field(self.names, self.kinds, path)
-        cell = nw.col(own_names(self.table)[place])
+        place, steps = home_of(self.names, path) or (find_column(self.names, path), [])
+        cell, kind, at = nw.col(own_names(self.table)[place]), self.kinds[place], self.names[place]
         for step in steps:
-            cell = cell.struct.field(step)
+            known = {inner.name: inner.dtype for inner in getattr(kind, "fields", ())}
+            if step not in known:
+                match_name(path, [f"{at}.{name}" for name in known] or list(self.names), "column")
+            cell, kind, at = cell.struct.field(step), known[step], f"{at}.{step}"
         return self._with(path, kind, lambda table: cell, self.names[place])
 
     def _with(self, name: str, kind: Any, cells: Callable[[Any], Any], *homes: str) -> Frame:
@@ -600,17 +579,13 @@ def votes_in_memory(source: Any, options: Mapping[str, Any]) -> Votes:
         check_applies(options, (), "votes that are already read")
         return source
     if is_table(source):
-        known: Any = column_names(TableOptions)
-        check_applies(options, known, "a dataframe")
-        return votes_from_frame(source, **{name: options[name] for name in known if name in options})
+        return votes_from_frame(source, **check_applies(options, column_names(TableOptions), "a dataframe"))
     if not isinstance(source, (np.ndarray, list, tuple)):
         raise VotesError(
             f"cannot read votes from {type(source).__name__}; give a path, a dataframe, a matrix, a list of records, "
             "a dict of columns, Votes or a Sketch"
         )
-    known = (*MATRIX_OPTIONS, *SELECTION_OPTIONS)
-    check_applies(options, known, "a matrix")
-    given = {name: options[name] for name in known if name in options}
+    given = check_applies(options, (*MATRIX_OPTIONS, *SELECTION_OPTIONS), "a matrix")
     about_votes = {n: v for n in ("scale", *SELECTION_OPTIONS) if (v := given.pop(n, None)) is not None}
     parsed = Reading(**about_votes)
     votes, on_scale = Votes.from_matrix(source, **given, scale=None), parsed

@@ -278,8 +278,7 @@ def key_columns(names: Sequence[str], item: str | None, label: str | None) -> tu
         The positions of the item and of the true label.
     """
     truth = guess_column(names, (*TRUTH_WORDS, *LABEL_WORDS)) if label is None else find_column(names, label)
-    taken = [k for k in (truth,) if k is not None]
-    which = guess_column(names, ITEM_WORDS, taken) if item is None else find_column(names, item)
+    which = guess_column(names, ITEM_WORDS, [truth]) if item is None else find_column(names, item)
     for role, place in (("item", which), ("label", truth)):
         if place is None:
             raise VotesError(
@@ -327,9 +326,7 @@ def read_votes_with_key(
         others = {name: table.names[find_column(table.names, name)] for name in beside}
         # the column of winners is no key
         refuse_preferences(LayoutHints(table.names, table.effective_options(options), table.facts))
-        rest = options.without(table.names[truth])
-        for name in others.values():
-            rest = rest.without(name)
+        rest = options.without(table.names[truth], *others.values())
         whole, (table, layout) = table, open_layout(table, rest)
         truth = find_column(table.names, column)
         if what == "system" and layout.kind != "counts" and layout.item is not None:
@@ -366,18 +363,16 @@ def has_two(items: Sequence[Any], values: Sequence[Any]) -> bool:
 
 def _of_log(log: ToolLog, column: str | None, what: str, options: Reading, beside: Sequence[str]) -> tuple[Votes, Key]:
     """The votes of a log, and what it holds about the items under this name."""
-    records = log.read()
+    records, title = log.read(), log.reader.TITLE
     if isinstance(records, Votes):
-        title = log.reader.TITLE
         raise VotesError(f"this is a log ({title}) of counts, which names no items: it holds no {what} of any")
-    if column is None:
-        pairs = systems_of(records, log.tool, log.reader.TITLE)
-    else:
-        pairs = _field_of(records, column, log.reader.TITLE)
-    columns = {name: _field_of(records, name, log.reader.TITLE) for name in beside}
-    keys = [Key.from_columns(*zip(*some, strict=True), missing=options.missing, what=what) for some in columns.values()]
-    key = Key.from_columns(*zip(*pairs, strict=True), missing=options.missing, what=what)
-    return votes_of_log(log, options, records), replace(key, beside=dict(zip(columns, keys, strict=True)))
+
+    def key_of(pairs: list[tuple[Any, Any]]) -> Key:
+        return Key.from_columns(*zip(*pairs, strict=True), missing=options.missing, what=what)
+
+    others = {name: key_of(_field_of(records, name, title)) for name in beside}
+    pairs = systems_of(records, log.tool, title) if column is None else _field_of(records, column, title)
+    return votes_of_log(log, options, records), replace(key_of(pairs), beside=others)
 
 
 def _field_of(records: Records, column: str, title: str) -> list[tuple[Any, Any]]:
@@ -585,8 +580,7 @@ def read_votes_with_texts(
         ignored = tuple(
             opened.names[find_column(opened.names, column)] for column in shown if column != item_name(options.item)
         )
-        for column in ignored:
-            options = options.without(column)
+        options = options.without(*ignored)
         table, layout = open_layout(opened, options)
         votes = votes_of(table.keep(layout.used), layout, options)
         if not shown:

@@ -54,8 +54,8 @@ class Layout:
     @property
     def used(self) -> tuple[int, ...]:
         """Every column that is read, each once."""
-        named = [k for k in (self.item, self.juror, self.label, self.count) if k is not None]
-        return (*named, *self.votes, *(() if self.repeat is None else (self.repeat,)))
+        columns = (self.item, self.juror, self.label, self.count, *self.votes, self.repeat)
+        return tuple(k for k in columns if k is not None)
 
 
 def find_column(names: Sequence[str], name: str) -> int:
@@ -305,6 +305,11 @@ class ColumnHead:
         return self.word in OTHER_WORDS or (tokens[-1:] != [] and (tokens[-1] in REMARKS or bool(ends & CLOCK)))
 
     @cached_property
+    def cells(self) -> NDArray[Any]:
+        """The cell of each row, "" where it is empty."""
+        return np.array([*self.values, ""], dtype=object)[self.codes]
+
+    @cached_property
     def filled(self) -> int:
         """How many rows hold something."""
         return int((self.codes >= 0).sum())
@@ -324,11 +329,11 @@ class ColumnHead:
         """Whether values come again often enough to be labels or jurors."""
         return 0 < self.distinct <= max(2, self.filled // 3) and self.kind != "nested"
 
-    def covered_by(self, other: ColumnHead) -> float:
-        """The share of cells that are words of the other column."""
+    def covered_by(self, others: Set[str]) -> float:
+        """The share of answers that are among these words."""
         common, answers = (
             np.array([*(value.casefold() in words for value in self.values), False])[self.codes].sum()
-            for words in (other.vocabulary, self.vocabulary)
+            for words in (others, self.vocabulary)
         )
         return float(common / max(answers, 1))
 
@@ -406,8 +411,7 @@ def profile_columns(names: Sequence[str], columns: Sequence[Any], total: int | N
     nested = (list, dict, tuple, np.ndarray)
 
     def column(name: str, cells: Any) -> ColumnHead:
-        is_encoded = isinstance(cells, tuple)
-        raw, codes = cells if is_encoded else (list(cells), None)
+        raw, codes = cells if isinstance(cells, tuple) else (list(cells), None)
         types = set(map(type, raw))
         if not types <= {str, int, type(None)}:
             raw = [str(cell) if isinstance(cell, (*nested, bool)) else cell for cell in raw]
@@ -480,11 +484,6 @@ class LayoutHints:
         return [column.word for column in self.columns]
 
     @cached_property
-    def has_surest_names(self) -> bool:
-        """Whether there are columns called item, juror and label."""
-        return {"item", "juror", "label"} <= {bare_word(name) for name in self.names}
-
-    @cached_property
     def ignored(self) -> set[int]:
         """The columns that the caller leaves out."""
         return {find_column(self.names, name) for name in text_columns(self.options.ignore)}
@@ -517,8 +516,8 @@ class LayoutHints:
                 continue
             for group in groups:
                 pairs = ((columns[k], columns[other]) for other in group[:4])
-                covered = (sorted((one.covered_by(two), two.covered_by(one))) for one, two in pairs)
-                if any(shares[0] >= 0.25 and shares[1] >= 0.75 for shares in covered):
+                shares = ((one.covered_by(two.vocabulary), two.covered_by(one.vocabulary)) for one, two in pairs)
+                if any(min(both) >= 0.25 and max(both) >= 0.75 for both in shares):
                     group.append(k)
                     break
             else:

@@ -15,10 +15,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jurors.errors import OptionError, VotesError
 from jurors.options import Reading, text_columns
@@ -58,10 +56,8 @@ WITH_PAIRS = (
 )
 # What people call their columns besides our own words: hints, which the cells may overrule.
 _MORE_LABEL_WORDS = ("sentiment", "winner", "preference", "stance", "tag", "code", "outcome", "result", "emotion")
-_PERSON_WORDS = (
-    *ANY_JUROR_WORDS,
-    *("name", "respondent", "email", "emailaddress", "student", "person", "response"),
-)
+_ANY_LABEL_WORDS = (*LABEL_WORDS, *_MORE_LABEL_WORDS)
+_PERSON_WORDS = (*ANY_JUROR_WORDS, "name", "respondent", "email", "emailaddress", "student", "person", "response")
 _KEY_WORDS = (
     *("truth", "gold", "groundtruth", "truelabel", "goldlabel", "gt", "goldstandard", "answerkey", "true", "target"),
     *("ytrue", "correct", "correctanswer", "correctlabel", "expected", "expectedlabel", "expectedanswer", "reference"),
@@ -160,7 +156,7 @@ def joint_item(names: Sequence[str], options: Reading, look: Callable[[], Column
     ]
     if not table.numbered:
         jurors = [k for k in table.ballots if k not in systems]
-        label = table.named((*LABEL_WORDS, *_MORE_LABEL_WORDS), (*systems, *jurors), repeats=True)
+        label = table.named(_ANY_LABEL_WORDS, (*systems, *jurors), repeats=True)
         if profile.rows < _FEW_ROWS or label is not None or max(len(jurors), len(numbers) - 1) < _FEWEST_SHARING:
             return ()
     if any(map(profile.is_unique, items)):
@@ -195,7 +191,7 @@ def layout_by_options(table: LayoutHints) -> Layout | None:
     """
     options = table.options
     is_named = options.layout != "auto" or any(x is not None for x in (options.juror, options.label, options.count))
-    if is_named or (len(table.names) == 3 and table.has_surest_names):
+    if is_named or sorted(map(bare_word, table.names)) == ["item", "juror", "label"]:
         return layout_by_words(table.names, options, lambda k: table.profile.has_number(k))
     return None
 
@@ -266,9 +262,8 @@ def layout_by_names(table: LayoutHints) -> Layout:
             item = None if table.item is None else renamed[table.item]
             plain_options = Reading(item=item, ignore=[renamed[k] for k in table.ignored])
             return layout_by_words(renamed, plain_options, table.profile.has_number)
-    options, prompt = table.options, table.named(MORE_ITEM_WORDS)
-    for k in _beside_numbered(table):
-        options = options.without(table.names[k])
+    prompt = table.named(MORE_ITEM_WORDS)
+    options = table.options.without(*(table.names[k] for k in _beside_numbered(table)))
     if prompt is not None and table.item is None and table.named(ITEM_WORDS) is None and table.profile.rows >= 3:
         # a column called "prompt" or the like, where no two rows hold the same and no juror votes what it holds
         texts = table.columns[prompt].vocabulary
@@ -339,11 +334,11 @@ def _long_flags(table: LayoutHints, *columns: int) -> str:
 
 def _named_roles(table: LayoutHints) -> tuple[int | None, int | None, int | None]:
     """The item, the juror and the label by name, where the cells allow it; None for a role that no column has."""
-    profile, words = table.profile, (*LABEL_WORDS, *_MORE_LABEL_WORDS)
+    profile = table.profile
     juror = table.named(ANY_JUROR_WORDS, repeats=True)
-    label = table.named(words, (juror, table.item), repeats=True)
+    label = table.named(_ANY_LABEL_WORDS, (juror, table.item), repeats=True)
     if label is not None and table.words[label] not in _STRONG_LABELS:
-        rival = table.named(words, (juror, table.item, label), repeats=True)
+        rival = table.named(_ANY_LABEL_WORDS, (juror, table.item, label), repeats=True)
         if rival is not None and juror is not None and len(table.ballots) < 3:
             what = f"columns {table.names[label]!r} and {table.names[rival]!r} may both be the label"
             raise _two_readings(what, table.flags("label", label), table.flags("label", rival))
@@ -385,8 +380,8 @@ def refuse_true_label(table: LayoutHints, item: int, juror: int, label: int) -> 
     profile = table.profile
     if table.columns[item].distinct > 0.5 * profile.rows or not profile.follows(label, item):
         return
-    words = (*LABEL_WORDS, *_MORE_LABEL_WORDS)
-    others = [k for k in table.free if k not in (item, juror, label) and table.words[k] in words and table.may_vote(k)]
+    others = [k for k in table.free if k not in (item, juror, label) and table.words[k] in _ANY_LABEL_WORDS]
+    others = [k for k in others if table.may_vote(k)]
     others = [k for k in others if not profile.follows(k, item) and not profile.follows(k, juror)]
     if others:
         what = f"column {table.names[label]!r} has the same value for an item whoever votes, and may be the true label"
@@ -395,13 +390,8 @@ def refuse_true_label(table: LayoutHints, item: int, juror: int, label: int) -> 
 
 def refuse_object_names(table: LayoutHints, item: int, juror: int, label: int) -> None:
     """Refuse a label that names one of two other columns: it is another label in every row."""
-
-    def texts(k: int) -> NDArray[Any]:
-        return np.array([*table.columns[k].values, ""], dtype=object)[table.columns[k].codes]
-
-    labels = texts(label)
     others = [k for k in table.free if k not in (item, juror, label) and table.columns[k].repeats]
-    equal = {k: texts(k) == labels for k in others}
+    equal = {k: table.columns[k].cells == table.columns[label].cells for k in others}
     match = [k for k in others if 0.1 < float(np.mean(equal[k])) < 0.9]
     if len(match) < 2 or not any(table.columns[k].distinct > 1 for k in match):
         return
@@ -465,25 +455,15 @@ def wide_layout(table: LayoutHints) -> Layout | None:
 
     def may_be_juror(k: int) -> bool:
         """Whether a column outside the vocabulary may be a juror with labels of its own, who then is an alarm."""
-        if columns[k].is_aside:
-            return False
         if columns[k].kind == "nested" or not columns[k].filled:
-            return True  # refused or silent: reported elsewhere
+            return not columns[k].is_aside  # refused or silent: reported elsewhere
         never = (*JUROR_WORDS, *ANY_ITEM_WORDS, "unnamed0")
-        if k in beside:
-            return False
-        return table.words[k] not in never and columns[k].repeats and columns[k].distinct <= most
+        is_other = columns[k].is_aside or k in beside or table.words[k] in never
+        return not is_other and columns[k].repeats and columns[k].distinct <= most
 
     votes = tuple(k for k in table.free if k not in (item, count) and (k in table.ballots or may_be_juror(k)))
     layout = Layout(kind="wide" if count is None else "counts", item=item, count=count, votes=votes)
-    for check in (
-        refuse_totals,
-        refuse_item_in_two,
-        refuse_other_columns,
-        refuse_key_column,
-        refuse_count,
-        refuse_tallies,
-    ):
+    for check in (refuse_totals, refuse_item_in_two, refuse_other_columns, refuse_count, refuse_tallies):
         check(table, layout)
     return layout
 
@@ -516,7 +496,7 @@ def measured_layout(table: LayoutHints) -> Layout | None:
                 column=table.names[k],
             )
     layout = Layout(kind="wide", item=item, votes=tuple(numbers))
-    refuse_key_column(table, layout)
+    refuse_other_columns(table, layout)
     return layout
 
 
@@ -578,7 +558,7 @@ def refuse_item_in_two(table: LayoutHints, layout: Layout) -> None:
 
 
 def refuse_other_columns(table: LayoutHints, layout: Layout) -> None:
-    """Refuse a column called "batch" or the like that holds the jurors' own labels."""
+    """Refuse among the jurors a column called "batch" or the like, an answer key, or a column made from the others."""
     odd = [k for k in layout.votes if table.words[k] in OTHER_WORDS]
     if odd and len(layout.votes) - len(odd) >= 2:
         name = table.names[odd[0]]
@@ -588,10 +568,6 @@ def refuse_other_columns(table: LayoutHints, layout: Layout) -> None:
             code="key_column",
             column=name,
         )
-
-
-def refuse_key_column(table: LayoutHints, layout: Layout) -> None:
-    """Refuse an answer key, or a column made from the others, among the jurors."""
     keys = [k for k in layout.votes if table.words[k] in (*_KEY_WORDS, *_MADE_WORDS)]
     if len(layout.votes) - len(keys) < 2:
         keys = [k for k in keys if table.words[k] in SURE_KEY_WORDS]
@@ -705,14 +681,8 @@ def find_transposed(table: LayoutHints, *, rows_are_named: bool = False) -> Tran
     able = [k for k in table.free if k != juror and table.columns[k].filled]
     able = [k for k in able if table.words[k] not in never and table.columns[k].vocabulary]
     columns_with = Counter(word for k in able for word in table.columns[k].vocabulary)
-
-    def shared(column: ColumnHead) -> float:
-        """The share of a column's answers that another column holds too."""
-        times = Counter(column.values[code].casefold() for code in column.codes if code >= 0)
-        answers = {word: count for word, count in times.items() if word in column.vocabulary}
-        return sum(n for word, n in answers.items() if columns_with[word] > 1) / max(sum(answers.values()), 1)
-
-    sharing = [k for k in able if shared(table.columns[k]) >= _SHARED]
+    common = {word for word, columns in columns_with.items() if columns > 1}
+    sharing = [k for k in able if table.columns[k].covered_by(common) >= _SHARED]
     if len(sharing) < _FEWEST_SHARING:
         sharing = [k for k in able if not table.profile.is_unique(k)] or able
     if not sharing:

@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from jurors.errors import VotesError, format_names
-from jurors.options import PairReading
+from jurors.options import PairReading, is_number
 from jurors.votes.codes import NO_VOTE_WORDS
 from jurors.votes.layout import ANY_ITEM_WORDS, ANY_JUROR_WORDS, ColumnProfile, bare_word, find_column, guess_column
 
@@ -91,17 +91,10 @@ def sides_of(cells: Iterable[str | None], columns: Sequence[str] = ("", "")) -> 
     """
     answers = list(cells)
     points = {1.0: FIRST, 0.5: TIE, 0.0: SECOND}
-    worth = [_number(cell) for cell in answers if cell is not None]
+    worth = [float(cell) if is_number(cell) else None for cell in answers if cell is not None]
     if 0.5 in worth and all(value in points for value in worth):
         return [None if cell is None else points[float(cell)] for cell in answers]
     return [None if cell is None else side_of(cell, columns) for cell in answers]
-
-
-def _number(cell: str) -> float | None:
-    try:
-        return float(cell)
-    except ValueError:
-        return None
 
 
 def is_tie(cell: str) -> bool:
@@ -225,11 +218,15 @@ class PairColumns:
 
     left: int
     right: int
-    winner: int | None  #: None: the left column holds winners, the right one losers
-    juror: int | None
-    item: int | None
-    answers: tuple[int, ...] = ()  #: every column that answers, where there are several; `winner` is the first
-    several: Several | None = None  #: what these are
+    answers: tuple[int, ...] = ()  #: the columns that answer; none: the left column holds winners, the right one losers
+    several: Several | None = None  #: what these are, where there are several
+    juror: int | None = None
+    item: int | None = None
+
+    @property
+    def winner(self) -> int | None:
+        """The first column that answers."""
+        return self.answers[0] if self.answers else None
 
     @property
     def used(self) -> tuple[int, ...]:
@@ -239,8 +236,7 @@ class PairColumns:
     @property
     def compared(self) -> tuple[int, ...]:
         """The columns of objects and answers."""
-        answers = self.answers or (self.winner,)
-        return tuple(k for k in (self.left, self.right, *answers) if k is not None)
+        return (self.left, self.right, *self.answers)
 
 
 def pair_columns(names: Sequence[str], facts: Callable[[], ColumnProfile], options: PairReading) -> PairColumns | None:
@@ -264,19 +260,19 @@ def pair_columns(names: Sequence[str], facts: Callable[[], ColumnProfile], optio
         None if name is None else find_column(names, name) for name in (options.left, options.right, options.winner)
     )
     if left is None or right is None:
-        if (lost := _with_losers(names, options)) is not None:
-            return _with_juror_and_item(names, facts(), options, PairColumns(*lost, None, None, None))
+        if left is right is winner is None and (lost := _with_losers(names)) is not None:
+            return _with_juror_and_item(names, facts(), options, PairColumns(*lost))
         if (sides := _sides(names)) is None:
             return None
         left, right = sides
-    columns = PairColumns(left, right, winner, None, None)
-    if winner is not None and flag_side(names[winner], (names[left], names[right])) is not None:
-        columns = replace(columns, answers=(winner, *_tie_flags(names, facts())), several="flag")
     if winner is None:
-        answers = _answer_columns(names, facts(), (left, right), options)
-        if answers is None:
+        if (answers := _answer_columns(names, facts(), (left, right), options)) is None:
             return None
-        columns = replace(columns, winner=answers[0][0], answers=answers[0], several=answers[1])
+        columns = PairColumns(left, right, *answers)
+    elif flag_side(names[winner], (names[left], names[right])) is not None:
+        columns = PairColumns(left, right, (winner, *_tie_flags(names, facts())), "flag")
+    else:
+        columns = PairColumns(left, right, (winner,))
     return _with_juror_and_item(names, facts(), options, columns)
 
 
@@ -290,8 +286,6 @@ def certain_pair_columns(
     PairColumns or None
         None where names and cells leave a doubt, or where the caller ignores one of the columns.
     """
-    if not may_name_pairs(names):
-        return None
     try:
         columns = pair_columns(names, facts, PairReading())
     except VotesError:  # several columns may be the answer, or none: the reader of pairs explains it
@@ -303,30 +297,25 @@ def certain_pair_columns(
 
 def may_name_pairs(words: Sequence[str]) -> bool:
     """Whether these words have the names of two such columns among them."""
-    return _sides(words) is not None or _with_losers(words, PairReading()) is not None
+    return _sides(words) is not None or _with_losers(words) is not None
 
 
 def are_surely_pairs(names: Sequence[str], facts: ColumnProfile, columns: PairColumns) -> bool:
     """Whether there is no doubt: jurors in columns `model_1,model_2` often vote alike, and may be three."""
     if columns.winner is None or columns.several in ("orders", "flags", "flag"):
         return True
-    third = {"a": "c", "1": "3", "first": "third", "one": "three"}
-    left = names[columns.left]
-    thirds = {left[:-1] + third[left[-1:].lower()]} if left[-1:].lower() in third else set()
-    one, two = (facts.columns[k] for k in (columns.left, columns.right))
-    cells = [np.array([*side.values, ""], dtype=object)[side.codes] for side in (one, two)]
-    same = float((cells[0] == cells[1]).mean())
+    left = names[columns.left].lower()
+    thirds = {left[:-1] + third for first, third in (("a", "c"), ("1", "3")) if left.endswith(first)}
+    same = (facts.columns[columns.left].cells == facts.columns[columns.right].cells).mean()
     is_named = columns.several is not None or guess_column([names[columns.winner]], _WINNERS) is not None
     if guess_column([names[columns.winner]], _SURE) is None and are_flags(facts.columns[columns.winner].values):
         has_item = guess_column(names, _ITEMS, columns.compared) is not None
         is_named = _share_names(facts, (columns.left, columns.right)) and not has_item
-    return is_named and same <= _MOST_ALIKE and not {name.lower() for name in names} & {name.lower() for name in thirds}
+    return is_named and same <= _MOST_ALIKE and not {name.lower() for name in names} & thirds
 
 
-def _with_losers(names: Sequence[str], options: PairReading) -> tuple[int, int] | None:
-    """The columns of winners and of losers, where there are such and no other column names a winner."""
-    if options.winner is not None or options.left is not None or options.right is not None:
-        return None
+def _with_losers(names: Sequence[str]) -> tuple[int, int] | None:
+    """The columns of winners and of losers."""
     words = [bare_word(name) for name in names]
     return next(((words.index(one), words.index(two)) for one, two in _LOSERS if {one, two} <= set(words)), None)
 
@@ -415,8 +404,8 @@ def _names_sides(facts: ColumnProfile, k: int, sides: tuple[int, int]) -> bool:
     empty = [value.casefold() in NO_VOTE_WORDS for value in column.values]
     sided = np.array([*(a is not None or b for a, b in zip(named, empty, strict=True)), True])[column.codes]
     ties = np.array([*(is_tie(value) for value in column.values), True])[column.codes]
-    cells, left, right = (np.array([*c.values, ""], dtype=object)[c.codes] for c in (column, *objects))
-    return bool(max(sided.mean(), ((cells == left) | (cells == right) | ties).mean()) >= 0.9)
+    is_object = (column.cells == objects[0].cells) | (column.cells == objects[1].cells)
+    return bool(max(sided.mean(), (is_object | ties).mean()) >= 0.9)
 
 
 def _with_juror_and_item(
@@ -426,12 +415,10 @@ def _with_juror_and_item(
 
     Unless it is called a question: two objects in the other order about another question are no second answer.
     """
-    taken = set(columns.used)
-    juror = guess_column(names, _JURORS, taken) if options.juror is None else find_column(names, options.juror)
-    taken |= set() if juror is None else {juror}
+    juror = guess_column(names, _JURORS, columns.used) if options.juror is None else find_column(names, options.juror)
     item = None if options.item is None else find_column(names, options.item)
     if item is None:
-        item = guess_column(names, _ITEMS, taken)
+        item = guess_column(names, _ITEMS, (*columns.used, juror))
         numbers_rows = item is not None and facts.is_unique(item) and facts.columns[item].word not in _QUESTIONS
         item = None if item is None or numbers_rows or facts.columns[item].kind == "nested" else item
     return replace(columns, juror=juror, item=item)

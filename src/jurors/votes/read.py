@@ -431,9 +431,7 @@ def read_votes(source: Any, **reading: Unpack[SourceOptions]) -> Votes:
 
     if is_in_memory(source):
         return votes_in_memory(source, reading)
-    check_applies(reading, column_names(ReadingOptions), "files")
-    given: dict[str, Any] = {name: value for name, value in reading.items() if name in column_names(ReadingOptions)}
-    options = Reading(**given)
+    options = Reading(**check_applies(reading, column_names(ReadingOptions), "files"))
     with open_source(source, options) as opened:
         if isinstance(opened, ToolLog):
             return votes_of_log(opened, options)

@@ -167,16 +167,15 @@ def same_share(votes: Votes) -> float:
 
 def _sampled(votes: Votes) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], Floats]:
     """Row, juror and label of the votes on at most so many rows, and how many items each row stands for."""
-    step = -(-votes.rows // _MOST_ROWS)
-    which = np.arange(0, votes.rows, max(step, 1))
-    weight = np.ones(len(which)) if votes.counts is None else votes.counts[which].astype(float)
+    step = max(-(-votes.rows // _MOST_ROWS), 1)
+    weight = votes.weights[::step].astype(float)
     if votes.is_dense:
-        codes = votes.codes[which]
+        codes = votes.codes[::step]
         at, who = np.nonzero(codes >= 0)
         return at, who, codes[at, who], weight
     row, juror, code = votes.triples()
-    sampled = row % max(step, 1) == 0
-    return row[sampled] // max(step, 1), juror[sampled].astype(np.int64), code[sampled], weight
+    sampled = row % step == 0
+    return row[sampled] // step, juror[sampled].astype(np.int64), code[sampled], weight
 
 
 # -- words that are ordered by what they mean: lowest first, words of one place joined by a bar ------------------------
@@ -458,16 +457,12 @@ class Recoding:
 
     def _in_one_case(self, cells: Sequence[Any], times: Callable[[], Sequence[int]] | None) -> list[Any]:
         """Each word in its most frequent spelling, of two the one that comes first in the alphabet."""
-        words = [cell for cell in cells if isinstance(cell, str)]
-        if len({word.casefold() for word in words}) == len(set(words)):
-            return list(cells)
         often: Counter[str] = Counter()
         for cell, count in zip(cells, [1] * len(cells) if times is None else times(), strict=True):
             if isinstance(cell, str):
                 often[cell] += int(count)
-        usual: dict[str, str] = {}
-        for word in sorted(often, key=lambda word: (-often[word], word)):
-            usual.setdefault(word.casefold(), word)
+        rarest_first = sorted(often, key=lambda word: (-often[word], word), reverse=True)
+        usual = {word.casefold(): word for word in rarest_first}
         return [usual[cell.casefold()] if isinstance(cell, str) else cell for cell in cells]
 
     def _renamed(self, cells: Sequence[Any]) -> list[Any]:

@@ -93,14 +93,6 @@ class Repeats:
         """How often the juror answered, case by case."""
         return np.asarray((self.answers >= 0).sum(axis=1))
 
-    def of_jurors(self, place: NDArray[np.int64]) -> Repeats | None:
-        """The cases of jurors who have a new position (not -1), by these; None where there are none."""
-        return self._select(place[self.juror] >= 0, juror=place[self.juror].astype(np.int32))
-
-    def of_rows(self, place: NDArray[np.int64]) -> Repeats | None:
-        """The cases of rows that have a new position (not -1), by these; None where there are none."""
-        return self._select(place[self.row] >= 0, row=place[self.row])
-
     def counted(self, tuple_of_row: NDArray[np.int64]) -> Repeats:
         """By the tuples that the rows were aggregated to; equal cases become one."""
         keys = np.column_stack([tuple_of_row[self.row], self.juror, self.answers])
@@ -111,13 +103,13 @@ class Repeats:
     def recoded(self, place: NDArray[Any]) -> Repeats | None:
         """With other codes: `place` has one for every label, then that of abstaining; -1 is no vote any more."""
         answers = np.sort(np.append(place, -1)[self.answers], axis=1)  # code -1 is the last
-        return replace(self, answers=answers)._select((answers >= 0).sum(axis=1) > 1)
+        return replace(self, answers=answers).select((answers >= 0).sum(axis=1) > 1)
 
-    def _select(self, cases: NDArray[np.bool_], **changed: Any) -> Repeats | None:
+    def select(self, cases: NDArray[np.bool_]) -> Repeats | None:
+        """Some of the cases; None where there are none."""
         if not cases.any():
             return None
-        parts = {"row": self.row, "juror": self.juror, "answers": self.answers, "items": self.items, **changed}
-        return Repeats(**{name: part[cases] for name, part in parts.items()})
+        return Repeats(self.row[cases], self.juror[cases], self.answers[cases], self.items[cases])
 
 
 def group_rows(rows: NDArray[Any], counts: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
@@ -610,14 +602,13 @@ class Votes:
             The same items, only these jurors, in this order.
         """
         where = name_positions(self.jurors, jurors, "juror")
-        place = _new_positions(len(self.jurors), where)
-        repeats = None if self.repeats is None else self.repeats.of_jurors(place)
-        bare = replace(self, jurors=tuple(jurors), abstained=_renumbered(self.abstained, juror=place), repeats=repeats)
+        bare = replace(renumbered(self, jurors=where), jurors=tuple(jurors))
         if self._dense is not None:
             return replace(bare, _dense=self._dense[:, where])
         row, col, code = self.triples()
-        taken = place[col] >= 0
-        return replace(bare, _sparse=None)._with_triples(row[taken], place[col[taken]], code[taken])
+        place = _new_positions(col, len(self.jurors), where)
+        taken = place >= 0
+        return replace(bare, _sparse=None)._with_triples(row[taken], place[taken], code[taken])
 
     def relabel(self, names: Mapping[Label, Label]) -> Votes:
         """Rename labels; a label not named stays.
@@ -686,26 +677,37 @@ class Votes:
         return replace(self, _sparse=triples)
 
 
-def _new_positions(size: int, where: NDArray[Any] | Sequence[int]) -> NDArray[np.int64]:
-    """For each of so many old positions the place that it has in `where`; -1 where it has none."""
-    place = np.full(size, -1, dtype=np.int64)
+def _new_positions(old: NDArray[Any], size: int, where: NDArray[Any] | Sequence[int] | None) -> NDArray[Any]:
+    """For each of some positions below `size` its place in `where`, -1 where it has none; None: all stay."""
+    if where is None:
+        return old
+    place = np.full(size, -1, dtype=old.dtype)
     place[where] = np.arange(len(where))
-    return place
+    return np.asarray(place[old])
 
 
-def _renumbered(
-    abstained: tuple[NDArray[np.int64], NDArray[np.int32]] | None,
-    row: NDArray[np.int64] | None = None,
-    juror: NDArray[np.int64] | None = None,
-) -> tuple[NDArray[np.int64], NDArray[np.int32]] | None:
-    """The abstentions by new positions of the rows or the jurors (-1: left out); None where there are none."""
-    if abstained is None:
-        return None
-    at, who = abstained if row is None else (row[abstained[0]], abstained[1])
-    who = who if juror is None else juror[who].astype(np.int32)
-    stays = np.flatnonzero((at >= 0) & (who >= 0))
-    order = stays[np.lexsort((who[stays], at[stays]))]
-    return (at[order], who[order]) if len(order) else None
+def renumbered(
+    votes: Votes, *, rows: NDArray[Any] | None = None, jurors: NDArray[Any] | Sequence[int] | None = None
+) -> Votes:
+    """Votes whose abstentions and repeats are those of some rows or jurors, by their positions among these.
+
+    Returns
+    -------
+    Votes
+        All else as it was.
+    """
+    abstained, repeats, width = votes.abstained, votes.repeats, len(votes.jurors)
+    if abstained is not None:
+        at = _new_positions(abstained[0], votes.rows, rows)
+        who = _new_positions(abstained[1], width, jurors)
+        stays = np.flatnonzero((at >= 0) & (who >= 0))
+        order = stays[np.lexsort((who[stays], at[stays]))]
+        abstained = (at[order], who[order]) if len(order) else None
+    if repeats is not None:
+        at = _new_positions(repeats.row, votes.rows, rows)
+        who = _new_positions(repeats.juror, width, jurors)
+        repeats = replace(repeats, row=at, juror=who).select((at >= 0) & (who >= 0))
+    return replace(votes, abstained=abstained, repeats=repeats)
 
 
 # -- abstentions: stored apart from the votes; whoever counts or fits answers has them as one more label ---------------
@@ -822,28 +824,6 @@ def with_abstentions(votes: Votes, *labels: Label) -> Votes:
     again = np.append(place[: len(votes.labels)], len(left))
     repeats = None if votes.repeats is None else votes.repeats.recoded(again)
     return label_as_abstentions(replace(_with_codes(answers, (*left, ABSTAINED), place), repeats=repeats))
-
-
-def select_abstentions(votes: Votes, which: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32]] | None:
-    """Select the abstentions of some rows.
-
-    Returns
-    -------
-    tuple or None
-        (row, juror), in order, rows being positions in `which`; None where there are none.
-    """
-    return None if votes.abstained is None else _renumbered(votes.abstained, row=_new_positions(votes.rows, which))
-
-
-def select_repeats(votes: Votes, which: NDArray[np.int64]) -> Repeats | None:
-    """Select the repeats of some rows.
-
-    Returns
-    -------
-    Repeats or None
-        Rows are positions in `which`; None where there are none.
-    """
-    return None if votes.repeats is None else votes.repeats.of_rows(_new_positions(votes.rows, which))
 
 
 def with_findings(votes: Votes, findings: Sequence[Finding]) -> Votes:

@@ -1,7 +1,7 @@
 """Votes into a file that reads back the same: long, wide, counts or a sketch; CSV, TSV, JSON, JSON lines or Parquet.
 
-Before anything is written, `check_faithful` refuses labels, names and headers that a reader would take for something
-else. Files are written whole or not at all.
+Before anything is written, labels, names and headers that a reader would take for something else are refused. Files
+are written whole or not at all.
 """
 
 from __future__ import annotations
@@ -32,17 +32,6 @@ from jurors.votes.readers import load_reader
 from jurors.votes.table import Votes, abstentions_as_word, group_rows
 
 _UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f]")  # a reader drops carriage returns and takes control characters for binary
-
-
-def check_faithful(votes: Votes, layout: str, format: str) -> None:
-    """Refuse a label, juror, item or header that would not read back as it is."""
-    if not votes.n_votes:
-        raise VotesError("there is no vote to write")
-    items = [] if layout == "counts" or votes.items is None else votes.items.tolist()
-    for what, values in (("label", list(votes.labels)), ("juror", list(votes.jurors)), ("item", items)):
-        _check_values(values, what, format)
-    if layout != "long":
-        _check_header(votes, layout, format)
 
 
 def _check_values(values: list[Any], what: str, format: str) -> None:
@@ -227,10 +216,17 @@ def _format_of(path: Path, layout: WriteLayout) -> str:
 
 def _written(votes: Votes, layout: WriteLayout, format: str) -> Votes:
     """The votes as their rows are written, with a word for abstaining; refused where they would not read back."""
-    check_faithful(_arranged(votes, layout), layout, format)
+    arranged = _arranged(votes, layout)
+    if not arranged.n_votes:
+        raise VotesError("there is no vote to write")
+    items = [] if arranged.items is None else arranged.items.tolist()
+    for what, values in (("label", list(votes.labels)), ("juror", list(votes.jurors)), ("item", items)):
+        _check_values(values, what, format)
+    if layout != "long":
+        _check_header(arranged, layout, format)
     if votes.abstained is not None and len(votes.labels) < 2:
         raise VotesError("with fewer than two labels abstentions would read back as an answer; write a sketch instead")
-    return _arranged(abstentions_as_word(votes), layout)
+    return arranged if votes.abstained is None else _arranged(abstentions_as_word(votes), layout)
 
 
 def _arranged(votes: Votes, layout: WriteLayout) -> Votes:
@@ -262,17 +258,22 @@ def _long_codes(votes: Votes) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
     return row[order], col[order], code[order]
 
 
+def _coded_columns(votes: Votes, layout: WriteLayout) -> list[tuple[str, NDArray[Any]]]:
+    """For each column what it holds (items, jurors, labels or counts) and the position of each cell among these."""
+    if layout == "long":
+        return list(zip(("items", "jurors", "labels"), _long_codes(votes), strict=True))
+    cells = [("labels", column) for column in np.ascontiguousarray(votes.codes.T)]
+    return [("items", np.arange(votes.rows)), *cells] if votes.counts is None else [*cells, ("counts", votes.counts)]
+
+
 def _columns(votes: Votes, layout: WriteLayout, show: Callable[[Any], str], missing: str) -> list[list[str]]:
     """Every column as cells, each distinct value shown once."""
-    labels = _shown(votes.labels, show, missing)
-    if layout == "long":
-        row, col, code = _long_codes(votes)
-        items, jurors = _shown(votes.item_names().tolist(), show), _shown(votes.jurors, show)
-        return [items[row].tolist(), jurors[col].tolist(), labels[code].tolist()]
-    cells = [labels[column].tolist() for column in votes.codes.T]
-    if votes.counts is not None:
-        return [*cells, list(map(str, votes.counts.tolist()))]
-    return [_shown(votes.item_names().tolist(), show).tolist(), *cells]
+    items = _shown([] if layout == "counts" else votes.item_names().tolist(), show)
+    shown = {"items": items, "jurors": _shown(votes.jurors, show), "labels": _shown(votes.labels, show, missing)}
+    return [
+        shown[what][codes].tolist() if what in shown else list(map(str, codes.tolist()))
+        for what, codes in _coded_columns(votes, layout)
+    ]
 
 
 def _shown(values: Sequence[Any], show: Callable[[Any], str], *last: str) -> NDArray[Any]:
@@ -321,16 +322,10 @@ def _write_parquet(votes: Votes, layout: WriteLayout, path: Path) -> None:
     items = votes.item_names()
     whole = items.dtype.kind in "iu"
     named = items if whole else np.array([str(item) for item in items.tolist()], dtype=object)
-    if layout == "long":
-        row, col, code = _long_codes(votes)
-        arrays = {"c0": named[row], "c1": np.array(votes.jurors, dtype=object)[col], "c2": code}
-        coded: Sequence[int] = (2,)
-    else:
-        first = 1 if votes.counts is None else 0
-        columns = [*([named] * first), *np.ascontiguousarray(votes.codes.T), *([votes.counts] * (1 - first))]
-        arrays = {f"c{k}": column for k, column in enumerate(columns)}
-        coded = range(first, first + len(votes.jurors))
-    cells = [f"($labels)[c{k}::INTEGER + 1]" if k in coded else f"c{k}" for k in range(len(arrays))]
+    values = {"items": named, "jurors": np.array(votes.jurors, dtype=object)}
+    columns = _coded_columns(votes, layout)
+    arrays = {f"c{k}": values[what][codes] if what in values else codes for k, (what, codes) in enumerate(columns)}
+    cells = [f"($labels)[c{k}::INTEGER + 1]" if what == "labels" else f"c{k}" for k, (what, _) in enumerate(columns)]
     names = ['"' + name.replace('"', '""') + '"' for name in header(votes, layout)]
     select = ", ".join(f"{cell} AS {name}" for cell, name in zip(cells, names, strict=True))
     try:

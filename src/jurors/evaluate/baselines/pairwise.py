@@ -45,11 +45,10 @@ from typing import Any
 
 import numpy as np
 
-from jurors._numeric import Flags, Floats, Integers
+from jurors._numeric import Flags, Floats, Integers, are_connected
 from jurors.errors import DegenerateSketchError, SketchError, format_first_names
 from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.solution import Fit, convergence_alarm, float_solution
-from jurors.sketch.connectivity import are_connected
 from jurors.sketch.pairs import Incidence, Pairs, incidence_of
 from jurors.sketch.sketch import Sketch
 

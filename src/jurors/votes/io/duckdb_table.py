@@ -22,7 +22,7 @@ import numpy as np
 
 from jurors._files import temp_directory
 from jurors.errors import OptionError, VotesError, match_name
-from jurors.options import Progress, Reading, item_name, text_columns
+from jurors.options import Progress, Reading, item_name
 from jurors.results import with_formula
 from jurors.votes.findings import same_files
 from jurors.votes.io.csv import FILES, delimited, fill_files
@@ -300,9 +300,7 @@ class SourceTable:
             return replace(options, layout="long", item=item, juror=juror, label=label, ignore=(), transpose=False)
         if options.item is None and self.joint:
             options = replace(options, item=self.joint)
-        for name in dict.fromkeys(home for _, homes in self.made for home in homes):
-            options = options if name in text_columns(options.ignore) else options.without(name)
-        return options
+        return options.without(*(home for _, homes in self.made for home in homes))
 
     def reaching(self, *names: str | None, item: str | Sequence[str] | None = None) -> SourceTable:
         """The table with a column for each of these fields (`sample.id`), and for an item of several columns."""

@@ -15,8 +15,8 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from jurors.errors import JurorsError, VotesError
-from jurors.votes.codes import Finding, other_sheets
+from jurors.errors import JurorsError, VotesError, format_names
+from jurors.votes.codes import Finding
 from jurors.votes.io.local_files import first_line, one_of, plain_cell, write_lines
 from jurors.votes.io.sources import PIECES, WHOLE
 
@@ -62,7 +62,11 @@ def copy_sheet(path: Path, inside: str, target: Path, allowed: int | None, name:
         names, rows = _table(book[sheet], sheet, area, name)
         write_lines(names, rows, target, path.stat().st_size, allowed)
     others = [title for title in sheets if title != sheet]
-    return () if named or not others else (other_sheets(sheet, others, name),)
+    if named or not others:
+        return ()
+    shown = format_names(map(repr, others), 6)
+    message = f"only sheet {sheet!r} is read, not {shown}; to read another, use {name}::{others[0]}"
+    return (Finding("other_sheets", message, value=float(len(others))),)
 
 
 def _checked_archive(path: Path, allowed: int | None) -> bool:

@@ -27,7 +27,7 @@ from jurors._files import temp_directory
 from jurors.errors import JurorsError, VotesError, format_names, match_name
 from jurors.options import Format
 from jurors.results import without_secrets
-from jurors.votes.codes import Finding, encoding_finding
+from jurors.votes.codes import Finding
 from jurors.votes.io.sources import CELLS, OFFLINE, PIECES, TITLES, TablePlace, named_format, split_address, unpacked
 from jurors.votes.layout import check_names
 
@@ -175,7 +175,8 @@ def local_copy(place: TablePlace, folder: Path, format: Format | None, allowed: 
     is_cells = b"\0" not in head and not head.lstrip().startswith((b"{", b"["))  # JSON is UTF-8, or not JSON
     encoding = None if head.startswith(_PARQUET) else utf16_of(head)
     if not head.startswith(_PARQUET) and is_cells and _broken_at(head) is not None and is_windows_text(head):
-        encoding, notes = "cp1252", (encoding_finding(),)
+        guess = "the text is not UTF-8 and is read as Windows-1252; if letters look wrong, save the file as UTF-8"
+        encoding, notes = "cp1252", (Finding("windows_text", guess),)
     if encoding is not None:
         path = _recoded(path, folder / "utf8", encoding)
         head = read_head(path)
