@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 from jurors._numeric import Flags, Floats, Integers
-from jurors.audit.sheet import SequentialDraw
+from jurors.audit.sheet import Design, SequentialDraw
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Statistics: the share of some items in which an event happens, by decision tuple and true label
@@ -198,38 +198,17 @@ class Cells:
         return cls(sizes, np.arange(len(sizes)), predictors)
 
 
-@dataclass(frozen=True, eq=False)
-class StatisticTotals:
-    """What is known of statistics before anything is drawn."""
-
-    statistics: tuple[Statistic, ...]
-    cells: Cells
-    items: Floats  #: statistics: their items
-    items_numerator: Floats  #: statistics: those of the numerator
-    focus: Floats  #: statistics: the focus of their items, summed
-    control_numerator: Floats  #: predictors x statistics: numerator * control, summed over the items
-    control: Floats  #: predictors x statistics: control, summed over the items
-    extremes: Floats  #: 4 x predictors x statistics: how far events can be below and above the control, in and out
-    reach: Floats  #: 4 x statistics: how far they can be below and above 0, in the numerator and outside
-    noise: Floats  #: 2 x statistics: expected squares of event - control, in the numerator and outside
-    control_variance: Floats  #: statistics
-
-    @classmethod
-    def of(cls, statistics: Sequence[Statistic], cells: Cells, focus: Floats) -> StatisticTotals:
-        """The sums of some statistics over all items; `focus` is that of the decision tuples."""
-        rows = [_sums(statistic, cells, focus[cells.tuple_of]) for statistic in statistics]
-        sums = {name: np.moveaxis(np.array([row[name] for row in rows]), 0, -1) for name in rows[0]}
-        return cls(tuple(statistics), cells, **sums)
-
-    @property
-    def is_difference(self) -> Flags:
-        """Statistics: whether an event has values between all and nothing: leads where three labels can be true."""
-        labels = self.cells.predictors.posteriors.shape[2]
-        return np.array([s.against is not None and (labels > 2 or s.scale is not None) for s in self.statistics])
-
-
 def _sums(statistic: Statistic, cells: Cells, focus: Floats) -> dict[str, Any]:
-    """One statistic's totals, by the names of `StatisticTotals`."""
+    """One statistic's totals over all items, by name; `focus` is that of the cells.
+
+    Returns
+    -------
+    dict
+        `items`, `items_numerator`: how many, and how many of the numerator. `focus`: theirs, summed. `control`,
+        `control_numerator` (predictors): the control, and numerator * control, summed over the items. `extremes` (4 x
+        predictors), `reach` (4): how far events can be below and above the control, or 0, in the numerator and
+        outside. `noise` (2): expected squares of event - control, in the numerator and outside. `control_variance`.
+    """
     posteriors, mix, sizes = cells.predictors.posteriors, cells.predictors.weights, cells.sizes
     if not statistic.member.all():  # of hundreds of jurors, each votes on few items
         members = np.flatnonzero(statistic.member)
@@ -280,10 +259,11 @@ class DrawnContributions:
     controls: Floats  #: draws x predictors x statistics
 
     @classmethod
-    def of(cls, sums: StatisticTotals, cells: Integers, labels: Integers, ends: Integers) -> DrawnContributions:
+    def of(
+        cls, statistics: Sequence[Statistic], posteriors: Floats, cells: Integers, labels: Integers, ends: Integers
+    ) -> DrawnContributions:
         """Look up the cells of the draw in every statistic."""
-        posteriors = sums.cells.predictors.posteriors
-        drawn = [statistic.at(cells) for statistic in sums.statistics]
+        drawn = [statistic.at(cells) for statistic in statistics]
         values = np.array([statistic.values(posteriors.shape[2]) for statistic in drawn])
         ones = np.ones(len(cells))
         return cls(
@@ -327,30 +307,34 @@ class Steps:
         return Steps(**{name: (part if part.ndim == 1 else part[..., t, :])[..., statistics] for name, part in parts})
 
 
-def trace(sums: StatisticTotals, draw: SequentialDraw, drawn: DrawnContributions) -> Steps:
+def trace(
+    statistics: Sequence[Statistic], strata: Cells, design: Design, cells: Integers, labels: Integers, ends: Integers
+) -> Steps:
     """Follow a draw step by step.
 
     Parameters
     ----------
-    sums
-        Of the statistics.
-    draw
-        Before the first item; it is advanced to the last.
-    drawn
-        The items and their labels.
+    statistics, strata
+        Of these cells.
+    design
+        That the items were drawn by.
+    cells, labels, ends
+        Draws: the item's cell, its label (-1: none), and the last draw of the batch, from 1.
 
     Returns
     -------
     Steps
         What is known before each label, and the label.
     """
-    state, rows = _RunningTotals(sums, draw), []
+    drawn = DrawnContributions.of(statistics, strata.predictors.posteriors, cells, labels, ends)
+    state, rows = _RunningTotals(statistics, strata, design), []
+    size, size_numerator = state.left, state.sums["items_numerator"]
     for t in range(len(drawn.cells)):
         rows.append(state.before(drawn, t))
         state.take(drawn, t, rows[-1])
     by_draw = {name: np.array([row[name] for row in rows]) for name in rows[0] if name != "slope"}
     by_half = {name: by_draw.pop(name).transpose(1, 0, 2) for name in ("extremes", "noise")}
-    is_first = np.repeat((np.diff(drawn.ends, prepend=-1) != 0)[:, None], len(sums.statistics), axis=1)
+    is_first = np.repeat((np.diff(drawn.ends, prepend=-1) != 0)[:, None], len(statistics), axis=1)
     return Steps(
         **by_draw,
         **by_half,
@@ -358,26 +342,32 @@ def trace(sums: StatisticTotals, draw: SequentialDraw, drawn: DrawnContributions
         event=drawn.event,
         numerator=drawn.numerator,
         is_first=is_first,
-        is_ratio=np.array([statistic.numerator is not None for statistic in sums.statistics]),
-        is_difference=sums.is_difference,
-        size=sums.items,
-        size_numerator=sums.items_numerator,
+        is_ratio=np.array([statistic.numerator is not None for statistic in statistics]),
+        is_difference=state.is_difference,
+        size=size,
+        size_numerator=size_numerator,
     )
 
 
 class _RunningTotals:
     """Sums over the items left, and the regression of events on the control by the labels so far."""
 
-    def __init__(self, sums: StatisticTotals, draw: SequentialDraw) -> None:
-        self.sums, self.draw, self.weights = sums, draw, sums.cells.predictors.weights.copy()
-        self.left, self.focus = sums.items.copy(), sums.focus.copy()
-        self.control_numerator, self.control = sums.control_numerator.copy(), sums.control.copy()
-        self.noise, self.labelled = sums.noise * _PRIOR_LABELS, np.full(len(self.left), _PRIOR_LABELS)
+    def __init__(self, statistics: Sequence[Statistic], cells: Cells, design: Design) -> None:
+        by_statistic = [_sums(statistic, cells, design.focus[cells.tuple_of]) for statistic in statistics]
+        sums = {name: np.moveaxis(np.array([row[name] for row in by_statistic]), 0, -1) for name in by_statistic[0]}
+        self.statistics, self.cells, self.sums, self.draw = statistics, cells, sums, SequentialDraw(design)
+        # whether an event has values between all and nothing: leads where three labels can be true
+        labels = cells.predictors.posteriors.shape[2]
+        differs = [s.against is not None and (labels > 2 or s.scale is not None) for s in statistics]
+        self.is_difference, self.weights = np.array(differs), cells.predictors.weights
+        self.left, self.focus = sums["items"], sums["focus"]
+        self.control_numerator, self.control = sums["control_numerator"], sums["control"]
+        self.noise, self.labelled = sums["noise"] * _PRIOR_LABELS, np.full(len(self.left), _PRIOR_LABELS)
         self.events = _PRIOR_LABELS * (self.weights @ self.control) / np.maximum(self.left, 1)
         self.event_squares = self.events * (1 - self.events / _PRIOR_LABELS)
-        self.residual_squares = _PRIOR_LABELS * sums.noise.sum(axis=0)
-        self.unsure = np.where(sums.is_difference, _UNSURE_OF_DIFFERENCES, _UNSURE)
-        self.products, self.control_squares = _TRUST * sums.control_variance, _TRUST * sums.control_variance
+        self.residual_squares = _PRIOR_LABELS * sums["noise"].sum(axis=0)
+        self.unsure = np.where(self.is_difference, _UNSURE_OF_DIFFERENCES, _UNSURE)
+        self.products = self.control_squares = _TRUST * sums["control_variance"]
 
     def before(self, drawn: DrawnContributions, t: int) -> dict[str, Floats]:
         """What is known before the label: fields of `Steps`, and the slope of the regression on the control."""
@@ -394,21 +384,21 @@ class _RunningTotals:
             "control": (mix * drawn.controls[t]).sum(axis=0),
             "control_numerator": (mix * self.control_numerator).sum(axis=0) / left,
             "control_mean": (mix * self.control).sum(axis=0) / left,
-            "extremes": (mix * self.sums.extremes).sum(axis=1) + (1 - slope) * self.sums.reach,
+            "extremes": (mix * self.sums["extremes"]).sum(axis=1) + (1 - slope) * self.sums["reach"],
             "noise": self.noise / self.labelled,
-            "unexplained": np.where(self.sums.is_difference, self.residual_squares / self.labelled, unexplained),
+            "unexplained": np.where(self.is_difference, self.residual_squares / self.labelled, unexplained),
             "slope": slope,
-            "control_variance": slope**2 * self.sums.control_variance,
+            "control_variance": slope**2 * self.sums["control_variance"],
         }
 
     def _weights(self, cell: int, left: Floats) -> tuple[Floats, Floats, Floats]:
         """Statistics: the chance that the draw concerns it; the item's weight, and the largest there could be."""
-        draw, cells = self.draw, self.sums.cells
+        draw, cells = self.draw, self.cells
         floor, focus = draw.rule()
         total_focus = self.focus
         if focus is not draw.design.focus:  # some tuples are overdue: no item of them has been drawn
             sizes = np.where(focus[cells.tuple_of] > 0, cells.sizes, 0)
-            total_focus = np.array([sizes[s.member].sum() for s in self.sums.statistics], dtype=np.float64)
+            total_focus = np.array([sizes[s.member].sum() for s in self.statistics], dtype=np.float64)
         share = floor * self.left / draw.left.sum() + (1 - floor) * total_focus / (draw.left * focus).sum()
         chance = draw.chances()
         least = chance[draw.left > 0].min()
@@ -429,9 +419,9 @@ class _RunningTotals:
             self.residual_squares = self.residual_squares + member * unexplained**2
             self.event_squares = self.event_squares + member * deviation**2
             self.events, self.labelled = self.events + member * event, self.labelled + member
-            self.weights = self.weights * self.sums.cells.predictors.posteriors[:, cell, label]
+            self.weights = self.weights * self.cells.predictors.posteriors[:, cell, label]
             self.weights = self.weights / self.weights.sum()
-        tuple_index = int(self.sums.cells.tuple_of[cell])
+        tuple_index = int(self.cells.tuple_of[cell])
         self.left = self.left - member
         self.focus = self.focus - member * self.draw.design.focus[tuple_index]
         self.control = self.control - member * drawn.controls[t]
