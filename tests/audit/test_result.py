@@ -28,7 +28,7 @@ from jurors.audit.confidence import (
     trace,
 )
 from jurors.audit.result import AuditedVotes
-from jurors.audit.sheet import SequentialDraw, as_sheet
+from jurors.audit.sheet import SequentialDraw, read_sheet
 from jurors.errors import OptionError, VotesError
 from jurors.votes.table import Votes
 
@@ -256,7 +256,7 @@ def test_the_order_of_the_sheets_rows_changes_nothing(seed: int, random: Random)
     votes, truth = _jury(30, seed)
     sheet = _answered(votes, truth, 12)
     rows = sheet.to_frame().sample(frac=1, random_state=random.randrange(2**31))
-    assert _proved(votes, as_sheet(rows)) == _proved(votes, sheet)
+    assert _proved(votes, read_sheet(rows)) == _proved(votes, sheet)
 
 
 @pytest.mark.slow
@@ -279,7 +279,7 @@ def test_intervals_only_narrow_as_labels_and_rounds_come_in(seed: int, few: int)
     first = _answered(votes, truth, 12)
     second = plan(votes, 8, after=first, seed=0)
     second = replace(second, labels=tuple(LABELS[truth[int(item[1:])]] for item in second.items))
-    rounds = [replace(first, labels=first.labels[:few] + (None,) * (12 - few)), first, as_sheet([first, second])]
+    rounds = [replace(first, labels=first.labels[:few] + (None,) * (12 - few)), first, read_sheet([first, second])]
     for before, after in pairwise([_proved(votes, sheet) for sheet in rounds]):
         for one, other in zip(before, after, strict=True):
             assert other.interval[0] >= one.interval[0] - RESOLUTION

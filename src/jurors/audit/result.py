@@ -41,10 +41,10 @@ from jurors.audit.sheet import (
     SequentialDraw,
     Sheet,
     answer_codes,
-    as_sheet,
     auditable_votes,
     check_same_votes,
     check_seeds,
+    read_sheet,
     replay_draws,
 )
 from jurors.errors import OptionError, SketchError, VotesError, check_choice, name_positions
@@ -538,13 +538,13 @@ def result(
     """
     Grading(level=level)  # a level of 95 is refused at once
     votes = auditable_votes(as_votes(source, **reading))
-    audited = AuditedVotes.of(votes, as_sheet(answers))
+    audited = AuditedVotes.of(votes, read_sheet(answers))
     statistics = audited.statistics
     goals = [parse_goal(text, {statistic.name: statistic for statistic in statistics}) for text in text_columns(until)]
     audit = evaluate_audit(audited, audited.graded(level), level)
     shares, people = audit.guaranteed, None
     if second is not None:
-        people = two_people(audited, AuditedVotes.of(votes, as_sheet(second)), statistics, shares, level)
+        people = two_people(audited, AuditedVotes.of(votes, read_sheet(second)), statistics, shares, level)
     reached = tuple(judge(goal, shares[goal.name], audited.labelled, votes.rows) for goal in goals)
     return replace(audit, goals=reached, people=people)
 
@@ -681,7 +681,7 @@ def compare(
     'first'
     """
     Grading(level=level)
-    audited = AuditedVotes.of(as_votes(source, **reading), as_sheet(answers))
+    audited = AuditedVotes.of(as_votes(source, **reading), read_sheet(answers))
     jurors, votes, sizes = audited.votes.jurors, audited.votes_by_tuple, audited.design.sizes
     if between is None and len(jurors) > _MOST_JURORS:
         message = f"{len(jurors)} jurors are too many pairs; name those to compare (--between A,B)"
@@ -727,7 +727,7 @@ def systems(votes: Votes, groups: Sequence[Any], answers: Any, *, level: float =
         Shares by system and label, and leads by two systems and label.
     """
     Grading(level=level)
-    audited = AuditedVotes.of(votes, as_sheet(answers))
+    audited = AuditedVotes.of(votes, read_sheet(answers))
     if any(group is None for group in groups):
         raise VotesError("some items belong to no group; give each a group, or leave them out")
     names = sorted(dict.fromkeys(groups), key=str)

@@ -17,7 +17,7 @@ from typing import Any
 from markupsafe import Markup
 
 from jurors.audit.result import Audit, AuditedVotes, evaluate_audit
-from jurors.audit.sheet import as_sheet, auditable_votes
+from jurors.audit.sheet import auditable_votes, read_sheet
 from jurors.errors import JurorsError, OptionError
 from jurors.evaluate.card import abstention_tables, level_tables, percent, percent_range, repeat_tables
 from jurors.evaluate.dependence import dependence_with_key
@@ -84,7 +84,7 @@ def find_findings(
     if answers is not None:
         if grading.get("gold") is not None:
             raise OptionError("the answers are gold themselves; give gold or answers, not both", code="does_not_apply")
-        audited = AuditedVotes.of(auditable_votes(source_votes(source)), as_sheet(answers))
+        audited = AuditedVotes.of(auditable_votes(source_votes(source)), read_sheet(answers))
         grading["gold"] = audited.gold
     evaluation, counted, known = grade_rows(source, **grading)
     keyed = None if key is None else score_counted(counted, key)
