@@ -339,7 +339,8 @@ class _RunningTotals:
         differs = [s.against is not None and (is_many or s.scale is not None) for s in statistics]
         self.is_difference = np.array(differs)
         self.left, self.focus = sums["items"], sums["focus"]
-        self.control_numerator, self.control = sums["control_numerator"], sums["control"]
+        # copied, for the order in which they are added up
+        self.control_numerator, self.control = sums["control_numerator"].copy(), sums["control"].copy()
         self.noise, self.labelled = sums["noise"] * _PRIOR_LABELS, np.full(len(self.left), _PRIOR_LABELS)
         self.events = _PRIOR_LABELS * (self.weights @ self.control) / np.maximum(self.left, 1)
         self.event_squares = self.events * (1 - self.events / _PRIOR_LABELS)
