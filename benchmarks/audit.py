@@ -29,10 +29,8 @@ from jurors.audit import confidence as betting
 from jurors.audit import confidence as tracing
 from jurors.audit.confidence import (
     Cells,
-    DrawnContributions,
     Predictors,
     Statistic,
-    StatisticTotals,
     Steps,
     accuracy_statistic,
     error_statistic,
@@ -60,7 +58,8 @@ class Population:
 
     counts: Integers  #: tuples x labels
     design: Design
-    sums: StatisticTotals
+    statistics: list[Statistic]
+    strata: Cells
     truth: Floats  #: figures
 
     @classmethod
@@ -77,8 +76,8 @@ class Population:
         design = Design(nobody, nobody, counts.sum(axis=1), AGREED + (1 - AGREED) * open_)
         foretold = predictors(jury.posterior, vote_posterior(given), jury.distinct.astype(float), jury.weights)
         figures = chosen_figures(said, jury.posterior.argmax(axis=1), counts, rng)
-        sums = StatisticTotals.of(figures, Cells.of_tuples(design.sizes, foretold), design.focus)
-        return cls(counts, design, sums, np.array([true_share(one, counts) for one in figures]))
+        strata = Cells.of_tuples(design.sizes, foretold)
+        return cls(counts, design, figures, strata, np.array([true_share(one, counts) for one in figures]))
 
     @property
     def items(self) -> int:
@@ -102,11 +101,7 @@ class Population:
     def steps(self, drawn: tuple[Integers, Integers], n: int) -> Steps:
         """A draw that was planned for n labels."""
         tuples, labels = (part[:n] for part in drawn)
-        return trace(
-            self.sums,
-            SequentialDraw(self.design),
-            DrawnContributions.of(self.sums, tuples, labels, np.full(len(tuples), n)),
-        )
+        return trace(self.statistics, self.strata, self.design, tuples, labels, np.full(len(tuples), n))
 
 
 def chosen_figures(said: Integers, chosen: Integers, counts: Integers, rng: np.random.Generator) -> list[Statistic]:
@@ -150,7 +145,7 @@ def exact_width(share: float, n: float) -> float:
 def gold_only(population: Population, n: int, width: Callable[[float, float], float] = wilson_width) -> Floats:
     """Figures: Wilson's width (or another's) by the labels among n that concern the figure."""
     widths = []
-    for one, share in zip(population.sums.statistics, population.truth, strict=True):
+    for one, share in zip(population.statistics, population.truth, strict=True):
         inside = population.counts[one.member]
         concerned = (
             (one.values(inside.shape[1])[one.member] * inside).sum() if one.numerator is not None else inside.sum()
@@ -191,7 +186,7 @@ def audit_set(
         low, high = intervals(steps, LEVEL)
         inside = (truth >= low - 1e-9) & (truth <= high + 1e-9)
         wide, gold = (high - low).reshape(draws, -1).mean(axis=0), gold_only(population, n)
-        scores = [k for k, one in enumerate(population.sums.statistics) if one.name[0] == "score"]
+        scores = [k for k, one in enumerate(population.statistics) if one.name[0] == "score"]
         outcomes[n] = Outcome(
             1 - lost.mean(), inside.mean(), wide / gold, wide[scores].mean() / 2, gold[scores].mean() / 2,
             float(np.mean((gold_only(population, n, exact_width) / gold)[scores])),
@@ -201,11 +196,11 @@ def audit_set(
 
 def without_votes(population: Population) -> Population:
     """The same items and figures, drawn and judged as if nothing were known of them."""
-    sums, ones = population.sums, np.ones(len(population.counts))
+    ones = np.ones(len(population.counts))
     shape = 1, *population.counts.shape
     nothing = Predictors(np.full(shape, 1 / shape[2]), np.ones(1))
-    blind = StatisticTotals.of(sums.statistics, Cells.of_tuples(population.design.sizes, nothing), ones)
-    return replace(population, design=replace(population.design, focus=ones), sums=blind)
+    blind = Cells.of_tuples(population.design.sizes, nothing)
+    return replace(population, design=replace(population.design, focus=ones), strata=blind)
 
 
 def labels_needed(half: dict[int, float]) -> float:
@@ -227,7 +222,7 @@ def calibrated(bench: Bench, vote_set: VoteSet, population: Population, draws: i
         np.add.at(gold, population.draw(CALIBRATED_AT, rng), 1.0)
         outcome = judge(vote_set, bench.grade(vote_set, gold=gold, rivals=rivals_of_keyed(vote_set)), gold)
         rows.append([outcome["score", level, *what] for level in (LEVEL, 0.9) for what in ((), ("width",))])
-    scores = [k for k, one in enumerate(population.sums.statistics) if one.name[0] == "score"]
+    scores = [k for k, one in enumerate(population.statistics) if one.name[0] == "score"]
     return np.array([*np.mean(rows, axis=0), gold_only(population, CALIBRATED_AT)[scores].mean()])
 
 

@@ -17,9 +17,7 @@ from jurors import label
 from jurors.audit import Audit, Share, Sheet, plan, result
 from jurors.audit.confidence import (
     Cells,
-    DrawnContributions,
     Statistic,
-    StatisticTotals,
     Steps,
     error_statistic,
     lead_statistic,
@@ -30,7 +28,7 @@ from jurors.audit.confidence import (
     trace,
 )
 from jurors.audit.result import AuditedVotes
-from jurors.audit.sheet import SequentialDraw, as_sheet
+from jurors.audit.sheet import SequentialDraw, read_sheet
 from jurors.errors import OptionError, VotesError
 from jurors.votes.table import Votes
 
@@ -62,13 +60,10 @@ def _true_share(figure: Statistic, case: AuditedVotes, truth: np.ndarray) -> flo
     return float(events.sum() / figure.member[at].sum())
 
 
-def _steps(
-    case: AuditedVotes, figures: list[Statistic], rows: list[int], truth: np.ndarray, end: int
-) -> tuple[Steps, SequentialDraw]:
-    walk = SequentialDraw(case.design)
-    sums = StatisticTotals.of(figures, Cells.of_tuples(case.design.sizes, case.label_predictors), case.design.focus)
-    drawn = DrawnContributions.of(sums, case.design.tuple_of_row[rows], truth[rows], np.full(len(rows), end))
-    return trace(sums, walk, drawn), walk
+def _steps(case: AuditedVotes, figures: list[Statistic], rows: list[int], truth: np.ndarray, end: int) -> Steps:
+    strata = Cells.of_tuples(case.design.sizes, case.label_predictors)
+    ends = np.full(len(rows), end)
+    return trace(figures, strata, case.design, case.design.tuple_of_row[rows], truth[rows], ends)
 
 
 @pytest.mark.parametrize(("seed", "before"), [(1, 0), (2, 6), (3, 12)], ids=["first", "later", "last"])
@@ -84,7 +79,7 @@ def test_bets_are_fair_at_the_truth_and_never_lose_more_than_they_may(seed: int,
     chance = walk.chances()[case.design.tuple_of_row[left]]
     gains, counts = [], []
     for row in left:
-        steps, _ = _steps(case, figures, [*past, row], truth, 14)
+        steps = _steps(case, figures, [*past, row], truth, 14)
         seen = np.where(steps.counts[:before], steps.event[:before], 0.0)
         events, numerator = seen.sum(axis=0), (seen * steps.numerator[:before]).sum(axis=0)
         step = steps.at(before, np.arange(len(figures)))
@@ -107,7 +102,7 @@ def test_the_truth_is_seldom_refuted_however_often_one_looks() -> None:
         case = AuditedVotes.of(votes, _answered(votes, truth, 40, seed))
         figures = [one for one in case.statistics if one.name[0] != "accuracy"]
         shares = np.array([_true_share(one, case, truth) for one in figures])
-        steps, _ = _steps(case, figures, case.rows.tolist(), truth, 40)
+        steps = _steps(case, figures, case.rows.tolist(), truth, 40)
         gone = refuted(steps, shares, 1, 0.2) | refuted(steps, shares, -1, 0.2)
         lost, tries = lost + int(gone.sum()), tries + len(gone)
     assert lost / tries < 0.2
@@ -261,7 +256,7 @@ def test_the_order_of_the_sheets_rows_changes_nothing(seed: int, random: Random)
     votes, truth = _jury(30, seed)
     sheet = _answered(votes, truth, 12)
     rows = sheet.to_frame().sample(frac=1, random_state=random.randrange(2**31))
-    assert _proved(votes, as_sheet(rows)) == _proved(votes, sheet)
+    assert _proved(votes, read_sheet(rows)) == _proved(votes, sheet)
 
 
 @pytest.mark.slow
@@ -284,7 +279,7 @@ def test_intervals_only_narrow_as_labels_and_rounds_come_in(seed: int, few: int)
     first = _answered(votes, truth, 12)
     second = plan(votes, 8, after=first, seed=0)
     second = replace(second, labels=tuple(LABELS[truth[int(item[1:])]] for item in second.items))
-    rounds = [replace(first, labels=first.labels[:few] + (None,) * (12 - few)), first, as_sheet([first, second])]
+    rounds = [replace(first, labels=first.labels[:few] + (None,) * (12 - few)), first, read_sheet([first, second])]
     for before, after in pairwise([_proved(votes, sheet) for sheet in rounds]):
         for one, other in zip(before, after, strict=True):
             assert other.interval[0] >= one.interval[0] - RESOLUTION

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from jurors.audit import plan
-from jurors.audit.sheet import FLOOR, Design, SequentialDraw, Sheet, as_sheet, check_seeds, replay_draws
+from jurors.audit.sheet import FLOOR, Design, SequentialDraw, Sheet, check_seeds, read_sheet, replay_draws
 from jurors.errors import JurorsError, OptionError, SketchError, VotesError
 from jurors.votes.table import Votes
 
@@ -35,12 +35,12 @@ def test_every_draw_is_new_and_can_be_repeated_by_the_seed_in_its_sheet(tmp_path
     assert plan(VOTES, 20, seed=seed).items == first.items
     assert plan(VOTES, 10, after=first).items == plan(VOTES, 30, seed=seed).items[20:]  # goes on with its seed
     (tmp_path / "sheet.csv").write_text(first.to_csv())
-    assert as_sheet(str(tmp_path / "sheet.csv")).seed == first.seed
+    assert read_sheet(str(tmp_path / "sheet.csv")).seed == first.seed
 
 
 def test_items_that_the_seed_does_not_draw_are_refused_and_a_sheet_without_a_seed_is_not_called_random() -> None:
     sheet, design = plan(VOTES, 12), Design.of(VOTES)
-    sheet = as_sheet([sheet, plan(VOTES, 5, after=sheet, seed=400_000)])
+    sheet = read_sheet([sheet, plan(VOTES, 5, after=sheet, seed=400_000)])
     assert sheet.seed[-1] == 400_000
     rows = replay_draws(sheet, VOTES, SequentialDraw(design))
     assert check_seeds(sheet, design, rows)
@@ -86,7 +86,7 @@ def test_a_sheet_comes_back_from_its_csv(tmp_path) -> None:  # type: ignore[no-u
     sheet = plan(VOTES, 12, seed=0)
     path = tmp_path / "sheet.csv"
     path.write_text(sheet.open().to_csv())
-    again = as_sheet(str(path))
+    again = read_sheet(str(path))
     assert (again.draw, again.of, again.items, again.chance, again.checksum) == (
         sheet.draw, sheet.of, sheet.items, sheet.chance, sheet.checksum,
     )  # fmt: skip
@@ -100,7 +100,7 @@ def test_a_sheet_that_was_sorted_rounded_and_saved_with_semicolons_is_the_same(t
             for d, o, i, c in zip(sheet.draw, sheet.of, sheet.items, sheet.chance, strict=True)]  # fmt: skip
     path = tmp_path / "sheet.csv"
     path.write_text("\ufeffDraw;Of;Item;Label;Chance;Drawn_from\r\n" + "\r\n".join(reversed(rows)) + "\r\n")
-    again = as_sheet(str(path))
+    again = read_sheet(str(path))
     assert again.items == sheet.items
     assert replay_draws(again, VOTES, SequentialDraw(Design.of(VOTES))).tolist() == [
         ITEMS.index(i) for i in sheet.items
@@ -113,7 +113,7 @@ def _rows(**changed: object) -> Sheet:
     for name, (place, value) in changed.items():  # type: ignore[misc]
         columns[name][place] = value  # type: ignore[has-type]
     frame = pd.DataFrame(columns).rename(columns={"items": "item", "labels": "label"})
-    return as_sheet(frame.assign(drawn_from=sheet.checksum))
+    return read_sheet(frame.assign(drawn_from=sheet.checksum))
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_what_is_wrong_with_a_sheet_is_reported_in_a_line(changed: dict[str, obj
 
 def test_counts_nothing_and_a_table_with_other_columns_are_refused() -> None:
     with pytest.raises(VotesError, match=r"needs the columns draw, of, item.*has no 'draw'"):
-        as_sheet(pd.DataFrame({"item": [1], "label": [2]}))
+        read_sheet(pd.DataFrame({"item": [1], "label": [2]}))
     with pytest.raises(OptionError, match="n must be at least 1"):
         plan(VOTES, 0, seed=0)
     with pytest.raises(VotesError, match="counts of decision tuples"):

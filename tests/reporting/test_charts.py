@@ -137,12 +137,8 @@ def test_tuples_that_hardly_occur_twice_are_joined_by_vote_share_and_no_item_is_
 
 def pairs_of(chart: Any) -> tuple[list[str], dict[frozenset[str], float]]:
     """The jurors of a heat map in their order, and the numbers of their pairs."""
-    names = {row["at"]: row["name"] for row in rows_of(chart) if "name" in row}
-    return [names[at] for at in sorted(names)], {
-        frozenset((names[row["at"]], names[row["at"] + step])): value
-        for row in rows_of(chart)
-        for step, value in enumerate(row.get("value", ()), start=1)
-    }
+    names = chart.to_dict()["layer"][0]["encoding"]["x"]["scale"]["domain"]
+    return names, {frozenset((row["juror"], row["other"])): row["value"] for row in rows_of(chart)}
 
 
 def test_dependence_is_drawn_from_the_kappas_of_the_evaluation(panel: Graded) -> None:
@@ -155,12 +151,12 @@ def test_dependence_is_drawn_from_the_kappas_of_the_evaluation(panel: Graded) ->
 
 def test_agreement_is_drawn_from_the_numbers_found() -> None:
     found = jurors.agreement(jurors.Sketch.from_counts(TABLE1, jurors=("i", "j", "k")))
-    rows = {row["at"]: row["value"] for row in rows_of(plot.agreement(found)) if "value" in row}
-    assert [*rows[0], *rows[1]] == found.pair_agreement.tolist()
+    _, drawn = pairs_of(plot.agreement(found))
+    assert list(drawn.values()) == found.pair_agreement.tolist()
     assert rows_of(plot.agreement(trio())) == rows_of(plot.agreement(found))
     votes = [["A", "A", None], ["B", "A", None], ["B", None, "A"], ["A", None, "B"]]  # y and z share no item
     chart = plot.agreement(jurors.agreement(votes, jurors=("x", "y", "z")))
-    assert [row["value"] for row in rows_of(chart) if "value" in row] == [[0.5, 0.0], [None]]
+    assert pairs_of(chart)[1] == {frozenset("xy"): 0.5, frozenset("xz"): 0.0}
 
 
 def test_bounds_widen_along_the_curve_that_was_computed() -> None:
@@ -280,7 +276,7 @@ def test_of_150_jurors_20_are_drawn() -> None:
     for chart in (plot.agreement(result), plot.accuracy(result), plot.partition(result), plot.confusion(result)):
         assert len(plot.render(chart, "json")) < 110_000
     for pairs in (plot.agreement(result), plot.dependence(result)):
-        assert sum(len(row["value"]) for row in rows_of(pairs) if "value" in row) == 20 * 19 // 2
+        assert len(pairs_of(pairs)[1]) == 20 * 19 // 2
         assert "20 of 150 jurors" in pairs.to_dict()["title"]["subtitle"][1]
     shown = [row["juror"] for row in rows_of(plot.accuracy(result)) if "score" in row]
     assert shown == [*result.ranking.ranked[:10], *result.ranking.ranked[-10:]]

@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 from jurors._numeric import Flags, Floats, Integers
-from jurors.audit.sheet import SequentialDraw
+from jurors.audit.sheet import Design, SequentialDraw
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Statistics: the share of some items in which an event happens, by decision tuple and true label
@@ -198,38 +198,17 @@ class Cells:
         return cls(sizes, np.arange(len(sizes)), predictors)
 
 
-@dataclass(frozen=True, eq=False)
-class StatisticTotals:
-    """What is known of statistics before anything is drawn."""
-
-    statistics: tuple[Statistic, ...]
-    cells: Cells
-    items: Floats  #: statistics: their items
-    items_numerator: Floats  #: statistics: those of the numerator
-    focus: Floats  #: statistics: the focus of their items, summed
-    control_numerator: Floats  #: predictors x statistics: numerator * control, summed over the items
-    control: Floats  #: predictors x statistics: control, summed over the items
-    extremes: Floats  #: 4 x predictors x statistics: how far events can be below and above the control, in and out
-    reach: Floats  #: 4 x statistics: how far they can be below and above 0, in the numerator and outside
-    noise: Floats  #: 2 x statistics: expected squares of event - control, in the numerator and outside
-    control_variance: Floats  #: statistics
-
-    @classmethod
-    def of(cls, statistics: Sequence[Statistic], cells: Cells, focus: Floats) -> StatisticTotals:
-        """The sums of some statistics over all items; `focus` is that of the decision tuples."""
-        rows = [_sums(statistic, cells, focus[cells.tuple_of]) for statistic in statistics]
-        sums = {name: np.moveaxis(np.array([row[name] for row in rows]), 0, -1) for name in rows[0]}
-        return cls(tuple(statistics), cells, **sums)
-
-    @property
-    def is_difference(self) -> Flags:
-        """Statistics: whether an event has values between all and nothing: leads where three labels can be true."""
-        labels = self.cells.predictors.posteriors.shape[2]
-        return np.array([s.against is not None and (labels > 2 or s.scale is not None) for s in self.statistics])
-
-
 def _sums(statistic: Statistic, cells: Cells, focus: Floats) -> dict[str, Any]:
-    """One statistic's totals, by the names of `StatisticTotals`."""
+    """One statistic's totals over all items, by name; `focus` is that of the cells.
+
+    Returns
+    -------
+    dict
+        `items`, `items_numerator`: how many, and how many of the numerator. `focus`: theirs, summed. `control`,
+        `control_numerator` (predictors): the control, and numerator * control, summed over the items. `extremes` (4 x
+        predictors), `reach` (4): how far events can be below and above the control, or 0, in the numerator and
+        outside. `noise` (2): expected squares of event - control, in the numerator and outside. `control_variance`.
+    """
     posteriors, mix, sizes = cells.predictors.posteriors, cells.predictors.weights, cells.sizes
     if not statistic.member.all():  # of hundreds of jurors, each votes on few items
         members = np.flatnonzero(statistic.member)
@@ -268,36 +247,6 @@ def _sums(statistic: Statistic, cells: Cells, focus: Floats) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, eq=False)
-class DrawnContributions:
-    """What each drawn item contributes to the statistics: draws x statistics."""
-
-    cells: Integers  #: draws
-    labels: Integers  #: draws; -1: none
-    ends: Integers  #: draws: the last draw of the batch, from 1
-    member: Floats
-    numerator: Floats
-    event: Floats  #: NaN where there is no label
-    controls: Floats  #: draws x predictors x statistics
-
-    @classmethod
-    def of(cls, sums: StatisticTotals, cells: Integers, labels: Integers, ends: Integers) -> DrawnContributions:
-        """Look up the cells of the draw in every statistic."""
-        posteriors = sums.cells.predictors.posteriors
-        drawn = [statistic.at(cells) for statistic in sums.statistics]
-        values = np.array([statistic.values(posteriors.shape[2]) for statistic in drawn])
-        ones = np.ones(len(cells))
-        return cls(
-            cells=cells,
-            labels=labels,
-            ends=ends,
-            member=np.array([statistic.member for statistic in drawn], dtype=float).T,
-            numerator=np.array([ones if s.numerator is None else s.numerator for s in drawn], dtype=float).T,
-            event=np.where(labels >= 0, values[:, np.arange(len(cells)), labels], np.nan).T,
-            controls=np.einsum("ktl,ftl->tkf", posteriors[:, cells], values),
-        )
-
-
-@dataclass(frozen=True, eq=False)
 class Steps:
     """What the draws showed of some statistics: arrays of draws x statistics, unless stated otherwise."""
 
@@ -327,98 +276,118 @@ class Steps:
         return Steps(**{name: (part if part.ndim == 1 else part[..., t, :])[..., statistics] for name, part in parts})
 
 
-def trace(sums: StatisticTotals, draw: SequentialDraw, drawn: DrawnContributions) -> Steps:
+def trace(
+    statistics: Sequence[Statistic], strata: Cells, design: Design, cells: Integers, labels: Integers, ends: Integers
+) -> Steps:
     """Follow a draw step by step.
 
     Parameters
     ----------
-    sums
-        Of the statistics.
-    draw
-        Before the first item; it is advanced to the last.
-    drawn
-        The items and their labels.
+    statistics, strata
+        Of these cells.
+    design
+        That the items were drawn by.
+    cells, labels, ends
+        Draws: the item's cell, its label (-1: none), and the last draw of the batch, from 1.
 
     Returns
     -------
     Steps
         What is known before each label, and the label.
     """
-    state, rows = _RunningTotals(sums, draw), []
-    for t in range(len(drawn.cells)):
-        rows.append(state.before(drawn, t))
-        state.take(drawn, t, rows[-1])
+    state, rows = _RunningTotals(statistics, strata, design, cells, labels), []
+    size, size_numerator = state.left, state.sums["items_numerator"]
+    for t, end in enumerate(ends):
+        rows.append(state.before(t, end))
+        state.take(t, rows[-1])
     by_draw = {name: np.array([row[name] for row in rows]) for name in rows[0] if name != "slope"}
     by_half = {name: by_draw.pop(name).transpose(1, 0, 2) for name in ("extremes", "noise")}
-    is_first = np.repeat((np.diff(drawn.ends, prepend=-1) != 0)[:, None], len(sums.statistics), axis=1)
+    is_first = np.repeat((np.diff(ends, prepend=-1) != 0)[:, None], len(statistics), axis=1)
     return Steps(
         **by_draw,
         **by_half,
-        counts=drawn.member > 0,
-        event=drawn.event,
-        numerator=drawn.numerator,
+        counts=state.member > 0,
+        event=state.event,
+        numerator=state.numerator,
         is_first=is_first,
-        is_ratio=np.array([statistic.numerator is not None for statistic in sums.statistics]),
-        is_difference=sums.is_difference,
-        size=sums.items,
-        size_numerator=sums.items_numerator,
+        is_ratio=np.array([statistic.numerator is not None for statistic in statistics]),
+        is_difference=state.is_difference,
+        size=size,
+        size_numerator=size_numerator,
     )
 
 
 class _RunningTotals:
     """Sums over the items left, and the regression of events on the control by the labels so far."""
 
-    def __init__(self, sums: StatisticTotals, draw: SequentialDraw) -> None:
-        self.sums, self.draw, self.weights = sums, draw, sums.cells.predictors.weights.copy()
-        self.left, self.focus = sums.items.copy(), sums.focus.copy()
-        self.control_numerator, self.control = sums.control_numerator.copy(), sums.control.copy()
-        self.noise, self.labelled = sums.noise * _PRIOR_LABELS, np.full(len(self.left), _PRIOR_LABELS)
+    def __init__(
+        self, statistics: Sequence[Statistic], strata: Cells, design: Design, cells: Integers, labels: Integers
+    ) -> None:
+        posteriors, self.weights = strata.predictors.posteriors, strata.predictors.weights
+        # what each drawn item contributes to the statistics: draws x statistics; NaN: an event without a label
+        drawn = [statistic.at(cells) for statistic in statistics]
+        values, ones = np.array([s.values(posteriors.shape[2]) for s in drawn]), np.ones(len(cells))
+        self.member = np.array([s.member for s in drawn], dtype=float).T
+        self.numerator = np.array([ones if s.numerator is None else s.numerator for s in drawn], dtype=float).T
+        self.event = np.where(labels >= 0, values[:, np.arange(len(cells)), labels], np.nan).T
+        self.controls = np.einsum("ktl,ftl->tkf", posteriors[:, cells], values)  # draws x predictors x statistics
+        by_statistic = [_sums(statistic, strata, design.focus[strata.tuple_of]) for statistic in statistics]
+        sums = {name: np.moveaxis(np.array([row[name] for row in by_statistic]), 0, -1) for name in by_statistic[0]}
+        self.statistics, self.strata, self.cells, self.labels = statistics, strata, cells, labels
+        self.sums, self.draw, is_many = sums, SequentialDraw(design), posteriors.shape[2] > 2
+        # whether an event has values between all and nothing: leads where three labels can be true
+        differs = [s.against is not None and (is_many or s.scale is not None) for s in statistics]
+        self.is_difference = np.array(differs)
+        self.left, self.focus = sums["items"], sums["focus"]
+        # copied, for the order in which they are added up
+        self.control_numerator, self.control = sums["control_numerator"].copy(), sums["control"].copy()
+        self.noise, self.labelled = sums["noise"] * _PRIOR_LABELS, np.full(len(self.left), _PRIOR_LABELS)
         self.events = _PRIOR_LABELS * (self.weights @ self.control) / np.maximum(self.left, 1)
         self.event_squares = self.events * (1 - self.events / _PRIOR_LABELS)
-        self.residual_squares = _PRIOR_LABELS * sums.noise.sum(axis=0)
-        self.unsure = np.where(sums.is_difference, _UNSURE_OF_DIFFERENCES, _UNSURE)
-        self.products, self.control_squares = _TRUST * sums.control_variance, _TRUST * sums.control_variance
+        self.residual_squares = _PRIOR_LABELS * sums["noise"].sum(axis=0)
+        self.unsure = np.where(self.is_difference, _UNSURE_OF_DIFFERENCES, _UNSURE)
+        self.products = self.control_squares = _TRUST * sums["control_variance"]
 
-    def before(self, drawn: DrawnContributions, t: int) -> dict[str, Floats]:
+    def before(self, t: int, end: int) -> dict[str, Floats]:
         """What is known before the label: fields of `Steps`, and the slope of the regression on the control."""
         left = np.maximum(self.left, 1.0)
-        share, weight, max_weight = self._weights(int(drawn.cells[t]), left)
+        share, weight, max_weight = self._weights(int(self.cells[t]), left)
         unexplained = (self.residual_squares + _UNSURE) / (self.event_squares + _UNSURE)
         slope = np.clip(self.products / (self.control_squares + self.unsure), 0.0, 1.0)
         mix = self.weights[:, None] * slope
         return {
-            "horizon": 1 + (drawn.ends[t] - t - 1) * share,
+            "horizon": 1 + (end - t - 1) * share,
             "left": self.left,
             "weight": weight,
             "max_weight": max_weight,
-            "control": (mix * drawn.controls[t]).sum(axis=0),
+            "control": (mix * self.controls[t]).sum(axis=0),
             "control_numerator": (mix * self.control_numerator).sum(axis=0) / left,
             "control_mean": (mix * self.control).sum(axis=0) / left,
-            "extremes": (mix * self.sums.extremes).sum(axis=1) + (1 - slope) * self.sums.reach,
+            "extremes": (mix * self.sums["extremes"]).sum(axis=1) + (1 - slope) * self.sums["reach"],
             "noise": self.noise / self.labelled,
-            "unexplained": np.where(self.sums.is_difference, self.residual_squares / self.labelled, unexplained),
+            "unexplained": np.where(self.is_difference, self.residual_squares / self.labelled, unexplained),
             "slope": slope,
-            "control_variance": slope**2 * self.sums.control_variance,
+            "control_variance": slope**2 * self.sums["control_variance"],
         }
 
     def _weights(self, cell: int, left: Floats) -> tuple[Floats, Floats, Floats]:
         """Statistics: the chance that the draw concerns it; the item's weight, and the largest there could be."""
-        draw, cells = self.draw, self.sums.cells
+        draw, cells = self.draw, self.strata
         floor, focus = draw.rule()
         total_focus = self.focus
         if focus is not draw.design.focus:  # some tuples are overdue: no item of them has been drawn
             sizes = np.where(focus[cells.tuple_of] > 0, cells.sizes, 0)
-            total_focus = np.array([sizes[s.member].sum() for s in self.sums.statistics], dtype=np.float64)
+            total_focus = np.array([sizes[s.member].sum() for s in self.statistics], dtype=np.float64)
         share = floor * self.left / draw.left.sum() + (1 - floor) * total_focus / (draw.left * focus).sum()
         chance = draw.chances()
         least = chance[draw.left > 0].min()
         return share, share / (left * chance[cells.tuple_of[cell]]), share / (left * least)
 
-    def take(self, drawn: DrawnContributions, t: int, row: dict[str, Floats]) -> None:
+    def take(self, t: int, row: dict[str, Floats]) -> None:
         """Advance by one item and its label."""
-        cell, label, member, numerator = int(drawn.cells[t]), drawn.labels[t], drawn.member[t], drawn.numerator[t]
+        cell, label, member, numerator = int(self.cells[t]), self.labels[t], self.member[t], self.numerator[t]
         if label >= 0:
-            event, controls = drawn.event[t], drawn.controls[t]
+            event, controls = self.event[t], self.controls[t]
             deviation = event - self.events / self.labelled
             control_deviation = self.weights @ (controls - self.control / np.maximum(self.left, 1.0))
             residual = row["weight"] * (event - row["control"])
@@ -429,13 +398,13 @@ class _RunningTotals:
             self.residual_squares = self.residual_squares + member * unexplained**2
             self.event_squares = self.event_squares + member * deviation**2
             self.events, self.labelled = self.events + member * event, self.labelled + member
-            self.weights = self.weights * self.sums.cells.predictors.posteriors[:, cell, label]
+            self.weights = self.weights * self.strata.predictors.posteriors[:, cell, label]
             self.weights = self.weights / self.weights.sum()
-        tuple_index = int(self.sums.cells.tuple_of[cell])
+        tuple_index = int(self.strata.tuple_of[cell])
         self.left = self.left - member
         self.focus = self.focus - member * self.draw.design.focus[tuple_index]
-        self.control = self.control - member * drawn.controls[t]
-        self.control_numerator = self.control_numerator - member * numerator * drawn.controls[t]
+        self.control = self.control - member * self.controls[t]
+        self.control_numerator = self.control_numerator - member * numerator * self.controls[t]
         self.draw.take(tuple_index)
 
 

@@ -20,10 +20,9 @@ import numpy as np
 from jurors._numeric import Floats, Integers, single_threaded
 from jurors.audit.confidence import (
     Cells,
-    DrawnContributions,
     Predictors,
     Statistic,
-    StatisticTotals,
+    Steps,
     accuracy_statistic,
     difference_statistic,
     difference_unit,
@@ -42,10 +41,10 @@ from jurors.audit.sheet import (
     SequentialDraw,
     Sheet,
     answer_codes,
-    as_sheet,
     auditable_votes,
     check_same_votes,
     check_seeds,
+    read_sheet,
     replay_draws,
 )
 from jurors.errors import OptionError, SketchError, VotesError, check_choice, name_positions
@@ -66,10 +65,6 @@ class Share:
 
     estimate: float | None  #: None where nothing drawn concerns it
     interval: tuple[float, float]
-
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON keys."""
-        return {"estimate": self.estimate, "interval": self.interval}
 
 
 Shares: TypeAlias = Mapping[tuple[Any, ...], Share]  #: by the name of a `Statistic`: ("score", juror) …
@@ -222,21 +217,19 @@ class AuditedVotes:
         shares = {statistic.name: Share(None, (0.0, 1.0)) for statistic in statistics}
         # of hundreds of jurors, most met no drawn item
         if touched := [statistic for statistic in statistics if statistic.member[drawn_cells].any()]:
-            sums = StatisticTotals.of(touched, strata, self.design.focus)
-            drawn = DrawnContributions.of(sums, drawn_cells, self.codes[at], np.array(self.sheet.of)[at])
-            shares |= _shares(sums, SequentialDraw(self.design), drawn, level)
+            steps = trace(touched, strata, self.design, drawn_cells, self.codes[at], np.array(self.sheet.of)[at])
+            shares |= _shares(touched, steps, level)
         return shares
 
 
-def _shares(sums: StatisticTotals, draw: SequentialDraw, drawn: DrawnContributions, level: float) -> dict[Any, Share]:
+def _shares(statistics: Sequence[Statistic], steps: Steps, level: float) -> dict[Any, Share]:
     """Name of a statistic -> its share; an estimate outside its interval is moved to the nearer end."""
-    steps = trace(sums, draw, drawn)
     low, high = intervals(steps, level)
     labelled: Floats = (steps.counts & ~np.isnan(steps.event)).sum(axis=0)
     middle = np.minimum(np.maximum(estimates(steps), low), high)
     return {
         statistic.name: Share(None if not n or m != m else float(m), (float(a), float(b)))
-        for statistic, n, m, a, b in zip(sums.statistics, labelled, middle, low, high, strict=True)
+        for statistic, n, m, a, b in zip(statistics, labelled, middle, low, high, strict=True)
     }
 
 
@@ -289,10 +282,10 @@ def two_people(
     tuples = len(audited.design.sizes)
     mostly_agree = Predictors(np.broadcast_to([[[0.1, 0.9]]], (1, tuples, 2)), np.ones(1))
     strata = Cells.of_tuples(audited.design.sizes, mostly_agree)
-    sums = StatisticTotals.of([prevalence_statistic(True, 1, tuples)], strata, audited.design.focus)
+    agreed = [prevalence_statistic(True, 1, tuples)]
     cells = audited.design.tuple_of_row[audited.rows[: len(agree)]]
-    drawn = DrawnContributions.of(sums, cells, agree, np.array(audited.sheet.of)[: len(agree)])
-    (agreement,) = _shares(sums, SequentialDraw(audited.design), drawn, level).values()
+    steps = trace(agreed, strata, audited.design, cells, agree, np.array(audited.sheet.of)[: len(agree)])
+    (agreement,) = _shares(agreed, steps, level).values()
     either = {}
     for name, share in shares.items():
         lows, highs = zip(share.interval, other_shares[name].interval, strict=True)
@@ -444,7 +437,7 @@ class Audit(Result):
     def _document(self) -> dict[str, Any]:
         people = self.people and {
             "both": self.people.both,
-            "agreement": self.people.agreement.to_dict(),
+            "agreement": self.people.agreement,
             "either": nested(self.people.either),
         }
         return {
@@ -545,13 +538,13 @@ def result(
     """
     Grading(level=level)  # a level of 95 is refused at once
     votes = auditable_votes(as_votes(source, **reading))
-    audited = AuditedVotes.of(votes, as_sheet(answers))
+    audited = AuditedVotes.of(votes, read_sheet(answers))
     statistics = audited.statistics
     goals = [parse_goal(text, {statistic.name: statistic for statistic in statistics}) for text in text_columns(until)]
     audit = evaluate_audit(audited, audited.graded(level), level)
     shares, people = audit.guaranteed, None
     if second is not None:
-        people = two_people(audited, AuditedVotes.of(votes, as_sheet(second)), statistics, shares, level)
+        people = two_people(audited, AuditedVotes.of(votes, read_sheet(second)), statistics, shares, level)
     reached = tuple(judge(goal, shares[goal.name], audited.labelled, votes.rows) for goal in goals)
     return replace(audit, goals=reached, people=people)
 
@@ -588,7 +581,7 @@ def nested(shares: Shares) -> dict[str, Any]:
         inner = out[name[0]]
         for key in name[1:-1]:
             inner = inner.setdefault(key, {})
-        inner[name[-1]] = share.to_dict()
+        inner[name[-1]] = share
     return out
 
 
@@ -624,11 +617,11 @@ class PairedDifferences(Result):
         return "first" if low > 0 else "second" if high < 0 else "not known"
 
     def _document(self) -> dict[str, Any]:
-        shares = [{"system": s, "label": a, **share.to_dict()} for (s, a), share in self.shares.items()]
+        shares = [{"system": s, "label": a, **vars(share)} for (s, a), share in self.shares.items()]
         leads = []
         for name, lead in self.leads.items():
             named = dict(zip(("first", "second", "label"), name, strict=False))
-            leads.append({**named, "better": self.verdict(*name), **lead.to_dict()})
+            leads.append({**named, "better": self.verdict(*name), **vars(lead)})
         return {"labelled": self.labelled, "shares": shares, "leads": leads, "level": self.level}
 
     def _columns(self) -> Columns:
@@ -688,7 +681,7 @@ def compare(
     'first'
     """
     Grading(level=level)
-    audited = AuditedVotes.of(as_votes(source, **reading), as_sheet(answers))
+    audited = AuditedVotes.of(as_votes(source, **reading), read_sheet(answers))
     jurors, votes, sizes = audited.votes.jurors, audited.votes_by_tuple, audited.design.sizes
     if between is None and len(jurors) > _MOST_JURORS:
         message = f"{len(jurors)} jurors are too many pairs; name those to compare (--between A,B)"
@@ -734,7 +727,7 @@ def systems(votes: Votes, groups: Sequence[Any], answers: Any, *, level: float =
         Shares by system and label, and leads by two systems and label.
     """
     Grading(level=level)
-    audited = AuditedVotes.of(votes, as_sheet(answers))
+    audited = AuditedVotes.of(votes, read_sheet(answers))
     if any(group is None for group in groups):
         raise VotesError("some items belong to no group; give each a group, or leave them out")
     names = sorted(dict.fromkeys(groups), key=str)

@@ -34,7 +34,6 @@ from jurors.results import Columns, Result, Table
 from jurors.sketch.sketch import count_votes
 from jurors.votes.frame import collect_frame, is_frame
 from jurors.votes.io.duckdb_table import ToolLog, open_source
-from jurors.votes.io.sources import Source
 from jurors.votes.key import ItemTexts
 from jurors.votes.layout import quoted_names
 from jurors.votes.read import cells, clean_cells
@@ -143,15 +142,21 @@ def check_same_votes(sheet: Sheet, votes: Votes) -> None:
         )
 
 
-def as_sheet(source: Any) -> Sheet:
-    """A Sheet from a Sheet, a dataframe with its columns, a path, or several of these as one.
+def read_sheet(source: Any) -> Sheet:
+    """Read a sheet that `jurors audit plan` wrote and a person filled in: CSV, JSON lines, Parquet, or Label Studio's.
 
-    Rows come out in the order of the draw; a later copy of a row may only fill in the label.
+    A dataframe with its columns will do, and a `Sheet` is returned as it is. Of several sheets (rounds of one draw, or
+    a sheet and a copy of it with labels) the rows are one sheet; a later copy of a row may only fill in the label.
+
+    Returns
+    -------
+    Sheet
+        In the order of the draw.
 
     Raises
     ------
     VotesError
-        A row is missing, contradicts another, or was drawn from other votes than the rest.
+        It is no such sheet; or a row is missing, contradicts another, or was drawn from other votes than the rest.
     """
     if isinstance(source, Sheet):
         return source
@@ -167,24 +172,6 @@ def as_sheet(source: Any) -> Sheet:
     except VotesError as error:
         is_file = len(several) == 1 and isinstance(several[0], (str, os.PathLike))
         raise (error.in_file(str(several[0])) if is_file else error) from None
-
-
-def read_sheet(source: Source) -> Sheet:
-    """Read a sheet that `jurors audit plan` wrote and a person filled in: CSV, JSON lines, Parquet, or Label Studio's.
-
-    Of several sheets (rounds of one draw, or a sheet and a copy of it with labels) the rows are one sheet.
-
-    Returns
-    -------
-    Sheet
-        In the order of the draw.
-
-    Raises
-    ------
-    VotesError
-        It is no such sheet, or rows are missing or contradict each other.
-    """
-    return as_sheet(source)
 
 
 def _rows(source: Any) -> list[_Row]:
@@ -493,7 +480,7 @@ def plan(
         raise OptionError(f"seed must not be negative, got {seed}", code="out_of_range", name="seed", value=seed)
     draw, drawn = SequentialDraw(Design.of(votes)), np.zeros(0, dtype=np.int64)
     if after is not None:
-        earlier = as_sheet(after)
+        earlier = read_sheet(after)
         check_same_votes(earlier, votes)
         drawn = replay_draws(earlier, votes, draw)
         seed = earlier.seed[-1] if seed is None else seed

@@ -17,12 +17,11 @@ from typing import Any
 from markupsafe import Markup
 
 from jurors.audit.result import Audit, AuditedVotes, evaluate_audit
-from jurors.audit.sheet import as_sheet, auditable_votes
+from jurors.audit.sheet import auditable_votes, read_sheet
 from jurors.errors import JurorsError, OptionError
 from jurors.evaluate.card import abstention_tables, level_tables, percent, percent_range, repeat_tables
 from jurors.evaluate.dependence import dependence_with_key
 from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
-from jurors.evaluate.solution import Solution
 from jurors.jury.compare import Comparison, compare_counted, default_methods, score_counted, skipped_methods
 from jurors.jury.grade import grade_rows
 from jurors.jury.inputs import CountedVotes, read_input, source_votes
@@ -85,7 +84,7 @@ def find_findings(
     if answers is not None:
         if grading.get("gold") is not None:
             raise OptionError("the answers are gold themselves; give gold or answers, not both", code="does_not_apply")
-        audited = AuditedVotes.of(auditable_votes(source_votes(source)), as_sheet(answers))
+        audited = AuditedVotes.of(auditable_votes(source_votes(source)), read_sheet(answers))
         grading["gold"] = audited.gold
     evaluation, counted, known = grade_rows(source, **grading)
     keyed = None if key is None else score_counted(counted, key)
@@ -277,11 +276,13 @@ def _first(tables: Sequence[Table], id_: str) -> PageTable | None:
 
 
 def _grade_table(
-    findings: ReportFindings, statistic: str, names: Sequence[tuple[Any, ...]], table: PageTable,
-    majority: Solution | None = None,
-) -> PageTable:  # fmt: skip
+    findings: ReportFindings, statistic: str, names: Sequence[tuple[Any, ...]], table: PageTable
+) -> PageTable | None:
     """Fill a table with a statistic by name: estimated, by majority vote, and the actual one where a key is given."""
     e, keyed = findings.evaluation, findings.keyed
+    if not e.has_grades:
+        return None
+    majority = e.majority if statistic != "accuracy" else None
     columns = [*table.columns, "prevalence" if statistic == "prevalence" else "accuracy", interval_name(e.level)]
     columns += ["by majority vote"] * (majority is not None) + ["actual", "inside"] * (keyed is not None)
     rows = []
@@ -299,17 +300,13 @@ def _grade_table(
 
 
 def _prevalences(findings: ReportFindings) -> PageTable | None:
-    e = findings.evaluation
     table = PageTable(("label",), (), "How common each label is", id="table-prevalence")
-    names = [(label,) for label in e.labels]
-    return _grade_table(findings, "prevalence", names, table, e.majority) if e.has_grades else None
+    return _grade_table(findings, "prevalence", [(label,) for label in findings.evaluation.labels], table)
 
 
 def _scores(findings: ReportFindings) -> PageTable | None:
-    e = findings.evaluation
     table = PageTable(("juror",), (), "The accuracy of each juror over all items", id="table-scores")
-    names = [(juror,) for juror in e.jurors]
-    return _grade_table(findings, "score", names, table, e.majority) if e.has_grades else None
+    return _grade_table(findings, "score", [(juror,) for juror in findings.evaluation.jurors], table)
 
 
 def _levels(findings: ReportFindings) -> PageTable | None:
@@ -328,8 +325,6 @@ def _levels(findings: ReportFindings) -> PageTable | None:
 def _accuracies(findings: ReportFindings) -> PageTable | None:
     """One row per juror and label, so that sixteen labels read as well as two."""
     e = findings.evaluation
-    if not e.has_grades:
-        return None
     width = 4 if findings.keyed is None else 6
     order = [*e.ranking.order, *(j for j in e.jurors if j not in set(e.ranking.order))]
     most = max(1, _MAX_CELLS // (width * len(e.labels)))
@@ -431,21 +426,17 @@ def _confusions(findings: ReportFindings) -> PageTable | None:
 
 def _dependent_pairs(findings: ReportFindings) -> PageTable | None:
     """The pairs that agree most beyond chance."""
-    pairs = findings.evaluation.dependence[:_MAX_PAIRS]
-    rows = [(*pair.jurors, f"{pair.kappa:+z.2f}", f"{pair.correlation:+z.2f}") for pair in pairs]
+    pairs, keyed = findings.evaluation.dependence[:_MAX_PAIRS], findings.keyed
+    if not pairs:
+        return None
+    columns = ["first", "second", "kappa", "error correlation"]
+    rows = [[*pair.jurors, f"{pair.kappa:+z.2f}", f"{pair.correlation:+z.2f}"] for pair in pairs]
+    if keyed is not None:
+        actual = {frozenset((a, b)): f"{x:+z.2f}" for a, b, x, _ in dependence_with_key(keyed).pairs()}
+        columns.append("actual")
+        rows = [[*row, actual.get(frozenset(row[:2]), "–")] for row in rows]
     caption = "Pairs that agree most beyond chance, and the error correlation that goes with it in real panels"
-    columns = ("first", "second", "kappa", "error correlation")
-    table = PageTable(columns, tuple(rows), caption, id="table-dependence", named=(0, 1))
-    return _with_actual(table, findings.keyed, "+z.2f") if rows else None
-
-
-def _with_actual(table: PageTable, keyed: KeyedEvaluation | None, form: str) -> PageTable:
-    """Add the actual error correlations to a table of pairs, where a key is given."""
-    if keyed is None:
-        return table
-    actual = {frozenset((a, b)): format(x, form) for a, b, x, _ in dependence_with_key(keyed).pairs()}
-    rows = tuple((*row, actual.get(frozenset(row[:2]), "–")) for row in table.rows)
-    return replace(table, columns=(*table.columns, "actual"), rows=rows)
+    return PageTable(tuple(columns), tuple(map(tuple, rows)), caption, id="table-dependence", named=(0, 1))
 
 
 def _methods(findings: ReportFindings) -> PageTable | None:

@@ -359,13 +359,15 @@ def _legend(parts: Partition) -> tuple[list[str], list[str], dict[int, int]]:
 
 
 def _votes(parts: Partition, order: Any, scale: Any, column_of: dict[int, int], tall: float) -> Chart:
-    """Draw the votes, a cell each, on the left. Codes travel as lists, names once."""
+    """Draw the votes, a cell each, on the left."""
     sketch = parts.sketch
     size = len(sketch.jurors)
-    rows = [{"tuple": t, "code": row} for t, row in enumerate(sketch.tuples.codes[order].tolist())]
-    jurors = data([{"at": k + 1, "name": j} for k, j in enumerate(sketch.jurors)])
-    columns = [scale.domain[column_of[k]] for k in range(len(sketch.labels))]
-    labels = data([{"code": k, "label": str(a), "said": columns[k]} for k, a in enumerate(sketch.labels)])
+    rows = [
+        {"tuple": t, "juror": juror, "label": str(sketch.labels[code]), "said": scale.domain[column_of[code]]}
+        for t, codes in enumerate(sketch.tuples.codes[order].tolist())
+        for juror, code in zip(sketch.jurors, codes, strict=True)
+        if code >= 0
+    ]
     step = 16.0 if size <= 12 else max(1.5, 200 / size)
     short = max(map(len, sketch.jurors)) * 7 <= step
     angle = 0 if short else -60
@@ -374,11 +376,6 @@ def _votes(parts: Partition, order: Any, scale: Any, column_of: dict[int, int], 
     title = None if step >= 10 else count_noun(size, "juror")
     return (
         alt.Chart(data(rows))
-        .transform_flatten(["code"])
-        .transform_window(at="row_number()", groupby=["tuple"])
-        .transform_filter("datum.code >= 0")
-        .transform_lookup("at", alt.LookupData(jurors, "at", ["name"]), as_=["juror"])
-        .transform_lookup("code", alt.LookupData(labels, "code", ["label", "said"]))
         .mark_rect()
         .encode(
             x=alt.X("juror:N", title=title, axis=axis, scale=padded),

@@ -1,12 +1,13 @@
 """Heat maps of pairs (agreement, dependence, error correlations), and each juror's confusion matrix.
 
-The numbers of a triangle travel once, a list per juror, and are drawn on both sides of the diagonal. Of a large panel
-at most 20 jurors are drawn.
+The numbers of a triangle travel once, and are drawn on both sides of the diagonal. Of a large panel at most 20 jurors
+are drawn.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -75,7 +76,7 @@ def agreement(
     chance = "" if alpha is None else f", Krippendorff's alpha {float(alpha):.2f}"
     about = [f"{count_noun(size, 'juror')}, {count_noun(statistics.items, 'item')}; {share}{chance}"]
     about += shown_of(names, statistics.jurors, what)
-    chart = _heat("agreement", names, _seriated(matrix), matrix, items, (width, height))
+    chart = _heat("agreement", names, matrix, items, (width, height))
     return finish(chart, "How often each pair of jurors agrees", about)
 
 
@@ -114,7 +115,7 @@ def dependence(
         *shown_of(shown, measured.jurors, "The most dependent"),
     ]
     items = measured.items[np.ix_(at, at)]
-    chart = _heat("error correlation", shown, _seriated(correlation), correlation, items, (width, height))
+    chart = _heat("error correlation", shown, correlation, items, (width, height))
     return finish(chart, "How far errors are correlated", about)
 
 
@@ -129,7 +130,7 @@ def _kappas(e: Evaluation, size: tuple[float | None, float | None]) -> Chart:
     kappa[items < FEW_COMMON] = np.nan
     about = [f"{count_noun(len(e.jurors), 'juror')} are worth about {e.effective_jurors:.1f} independent ones"]
     about += shown_of(shown, e.jurors, "The most dependent")
-    chart = _heat("kappa", shown, _seriated(kappa), kappa, items, size)
+    chart = _heat("kappa", shown, kappa, items, size)
     return finish(chart, "How far each pair of jurors agrees beyond chance", about)
 
 
@@ -179,10 +180,9 @@ _FORMATS = {"agreement": (".1%", None), "kappa": ("+.2f", 0.2), "error correlati
 
 
 def _heat(
-    what: str, jurors: Sequence[str], order: list[int], matrix: Floats, items: Floats,
-    size: tuple[float | None, float | None],
-) -> Chart:  # fmt: skip
-    """Draw a matrix of these numbers, jurors in order."""
+    what: str, jurors: Sequence[str], matrix: Floats, items: Floats, size: tuple[float | None, float | None]
+) -> Chart:
+    """Draw a matrix of these numbers; a pair that shares no item has none."""
     number_format, least = _FORMATS[what]
     known = matrix[np.isfinite(matrix)]
     if least is None:
@@ -192,33 +192,18 @@ def _heat(
         reach = float(np.abs(known).max(initial=least))
         scale = alt.Scale(domain=[-reach, 0, reach], range=DIVERGING, interpolate="rgb", clamp=True)
         legend = alt.Legend(title=what, format="+.2f", values=[-reach, 0, reach])
-    count = len(order)
+    order, count = _seriated(matrix), len(jurors)
     names = [jurors[k] for k in order]
     wide = size[0] or max(130.0, max(2, min(34, 600 // count)) * count)
     tall = wide if size[1] is None else size[1]
-    named = data([{"at": k, "name": name} for k, name in enumerate(names)])
-    # One row per juror: its numbers with every later juror; null where a pair shares no item.
-    values, shared = matrix[np.ix_(order, order)], items[np.ix_(order, order)]
-    upper = shared[np.triu_indices(count, 1)]
-    rows: list[Row] = []
-    for at in range(count - 1):
-        row: Row = {"at": at, "value": [number(x) for x in values[at, at + 1 :].tolist()]}
-        if not (upper == upper[0]).all():  # else the number is written once, by the chart
-            row["items"] = [int(n) for n in shared[at, at + 1 :]]
-        rows.append(row)
-    base = (  # one row per pair, with both names
-        alt.Chart(data(rows))
-        .transform_flatten([name for name in ("value", "items") if name in rows[0]])
-        .transform_window(step="row_number()", groupby=["at"])
-        .transform_calculate(to="datum.at + datum.step")
-        .transform_filter("isValid(datum.value)")
-        .transform_lookup("at", alt.LookupData(named, "at", ["name"]), as_=["juror"])
-        .transform_lookup("to", alt.LookupData(named, "at", ["name"]), as_=["other"])
-    )
-    if "items" not in rows[0]:
-        base = base.transform_calculate(items=f"{int(items[order[0], order[1]])}")
+    rows: list[Row] = [
+        {"juror": jurors[a], "other": jurors[b], "value": float(matrix[a, b]), "items": int(items[a, b])}
+        for a, b in combinations(order, 2)
+        if np.isfinite(matrix[a, b])
+    ]
     # Small cells overlap a little: else the page's colour shines through the seams.
-    base = base.mark_rect(**({} if wide / count > 8 else {"width": {"band": 1.2}, "height": {"band": 1.2}})).encode(
+    overlap = {} if wide / count > 8 else {"width": {"band": 1.2}, "height": {"band": 1.2}}
+    base = alt.Chart(data(rows)).mark_rect(**overlap).encode(
         color=alt.Color("value:Q", scale=scale, legend=legend),
         tooltip=[
             tip("juror:N", "juror"), tip("other:N", "and"),
