@@ -352,7 +352,6 @@ class Table:
     title: str = ""
     right: tuple[int, ...] = ()
     headless: bool = False  #: text omits the column names; Markdown and HTML need them
-    is_prose: bool = False  #: cells are our own sentences, in which `code` is code in Markdown
     width: int | None = None  #: text shortens names in the middle so that lines are no longer than this
 
     @classmethod
@@ -383,8 +382,7 @@ class Table:
     def to_markdown(self) -> str:
         """Render a GitHub-flavoured table."""
         rule = ["---:" if k in self.right else "---" for k in range(len(self.columns))]
-        escape = prose_in_markdown if self.is_prose else in_markdown
-        rows = [[escape(_cell_text(cell)) for cell in row] for row in self.rows]
+        rows = [[in_markdown(_cell_text(cell)) for cell in row] for row in self.rows]
         lines = ["| " + " | ".join(row) + " |" for row in (list(map(in_markdown, self.columns)), rule, *rows)]
         return _titled(self.title) + "\n".join(lines)
 

@@ -141,23 +141,21 @@ class ProgressBar:
         """Move the bar to this share, from 0 to 1."""
         self.bar.update(self.bar.task_ids[0], total=1.0, completed=share)
 
-    def at(self, what: str, share: float) -> None:
-        """Move the bar, and name what is being done now."""
-        self.bar.update(self.bar.task_ids[0], description=what, total=1.0, completed=share)
-
     def doing(self, what: str) -> None:
         """Name the stage of the work that is running now; its length is unknown."""
-        self.bar.update(self.bar.task_ids[0], description=f"{self.what}: {what}", total=None, completed=0)
+        self._begin(f"{self.what}: {what}")
 
     @contextmanager
     def on(self, what: str) -> Iterator[ProgressBar]:
         """Name something else for as long as the block takes."""
-        task = self.bar.task_ids[0]
-        self.bar.update(task, description=what, total=None, completed=0)
+        self._begin(what)
         try:
             yield self
         finally:
-            self.bar.update(task, description=self.what, total=None, completed=0)
+            self._begin(self.what)
+
+    def _begin(self, what: str) -> None:
+        self.bar.update(self.bar.task_ids[0], description=what, total=None, completed=0)
 
 
 @dataclass(frozen=True)
