@@ -51,11 +51,6 @@ class Option:
     name: str = ""
     kind: Any = None  #: its Python type
 
-    @property
-    def choices(self) -> tuple[str, ...]:
-        """The values it can have, if it is one of a few words."""
-        return get_args(self.kind) if get_origin(self.kind) is Literal else ()
-
 
 FileFormat: TypeAlias = Annotated[
     Format | None, Option("The format of the file, if its name and content do not show it.", is_python_only=True)

@@ -351,7 +351,6 @@ class Table:
     rows: tuple[tuple[Any, ...], ...]
     title: str = ""
     right: tuple[int, ...] = ()
-    headless: bool = False  #: text omits the column names; Markdown and HTML need them
     width: int | None = None  #: text shortens names in the middle so that lines are no longer than this
 
     @classmethod
@@ -363,8 +362,7 @@ class Table:
         """Render columns aligned by spaces."""
         from rich.cells import cell_len
 
-        cells = [[_cell_text(cell) for cell in row] for row in self.rows]
-        rows = cells if self.headless else [list(map(escape_text, self.columns)), *cells]
+        rows = [[_cell_text(cell) for cell in row] for row in (self.columns, *self.rows)]
         lines = [escape_text(self.title)] if self.title else []
         widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
         if self.width is not None:

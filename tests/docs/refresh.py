@@ -24,7 +24,7 @@ from click.testing import CliRunner
 import jurors
 from jurors.cli.main import COMMANDS, GROUPS, main
 from jurors.evaluate.alarms import KINDS
-from jurors.results import Table
+from jurors.results import prose_in_markdown
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
@@ -301,7 +301,8 @@ def _alarms(subject: str) -> str:
         reasons = ", ".join(f"`{reason}`" for reason in kind.reasons if reason != kind.name)
         rows.append((f"`{kind.name}`", ", ".join(kind.levels), f"{kind.meaning}.", f"{advice}.", reasons or "–"))
     heads = ("kind", "level", "what it means", "what to do", "reasons")
-    return Table(heads, tuple(rows), is_prose=True).to_markdown() + "\n"
+    cells = [[prose_in_markdown(cell) for cell in row] for row in rows]
+    return "".join(f"| {' | '.join(row)} |\n" for row in (heads, ["---"] * len(heads), *cells))
 
 
 PRINTERS: dict[str, Callable[[], str]] = {

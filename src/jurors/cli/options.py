@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 import click
 
@@ -267,8 +267,8 @@ def _click_option(option: Option, name: str) -> Callable[[Command], Command]:
         typed = INPUT_PATH
     elif option.within is not None:
         typed = click.FloatRange(*option.within)
-    elif option.choices:
-        typed = click.Choice(option.choices)
+    elif get_origin(option.kind) is Literal:
+        typed = click.Choice(get_args(option.kind))
     has_default = option.default not in (None, ())
     return click.option(
         option.flag, name, type=typed, metavar=option.metavar, multiple=option.several in ("repeated", "lists"),
