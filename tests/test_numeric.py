@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import platform
-import subprocess
-import sys
 from threading import Event, Thread
 
 import numpy as np
@@ -117,35 +114,6 @@ def test_the_libraries_at_hand_are_found() -> None:
     with single_threaded():
         assert {one.get_num_threads() for one in found} == {1}
     assert [one.get_num_threads() for one in found] == before
-
-
-PAGES = """
-import resource, sys
-import numpy as np
-from jurors._numeric import retain_freed_memory
-
-def fetched():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-
-if "keep" in sys.argv:
-    retain_freed_memory()
-before = fetched()
-for _ in range(20):
-    arrays = [np.ones(1 << 19) for _ in range(4)]
-    del arrays
-print(fetched() - before)
-"""
-
-
-def pages(*arguments: str) -> int:
-    return int(subprocess.run([sys.executable, "-c", PAGES, *arguments], check=True, capture_output=True).stdout)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries have other rules")
-def test_freed_memory_is_fetched_once() -> None:
-    fewest = min(pages("keep") for _ in range(3))  # where the heap happens to have no room, nothing can be retained
-    assert fewest < 0.2 * pages()
 
 
 @given(st.floats(0.1, 2_000), st.floats(0.01, 20))

@@ -246,6 +246,15 @@ class ServerError(JurorsError):
         return self.about.get("reason", "")
 
 
+@contextmanager
+def optional_import(message: str) -> Iterator[None]:
+    """Raise JurorsError with this message, in which `{}` is the package, if what the block imports is not installed."""
+    try:
+        yield
+    except ImportError as error:
+        raise JurorsError(message.format(error.name)) from None
+
+
 def name_positions(known: Sequence[Any], names: Sequence[Any], what: str) -> list[int]:
     """The position of each name among the known ones; VotesError suggests the nearest for one that is unknown."""
     repeated = [name for name, times in Counter(names).items() if times > 1]

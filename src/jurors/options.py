@@ -1,8 +1,9 @@
 """Every option of the package, declared once: its name, type and default, its flag on the command line, and its help.
 
-The `TypedDict`s are signatures (`**options: Unpack[ReadingOptions]`), each option annotated with its `Option`. The
-dataclasses `Reading`, `PairReading`, `Grading` and `Limits` hold the values with their defaults, and validate them.
-`read_votes`, `grade` and their like, the commands (`flags_of`) and a test of the docs all take them from here.
+The `TypedDict`s are signatures (`**options: Unpack[ReadingOptions]`), each option annotated with its `Option`.
+`Reading`, `PairReading`, `Grading` and `Limits` hold the values of one call, with defaults for those that were not
+given, and validate them. `read_votes`, `grade` and their like, the commands (`flags_of`) and a test of the docs all
+take them from here.
 """
 
 import inspect
@@ -12,7 +13,8 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypedDict, TypeVar, cast, get_args, get_origin
 
 from jurors.errors import OPTIONS, OptionError, check_choice, match_name
@@ -44,15 +46,10 @@ class Option:
     within: tuple[float | None, float | None] | None = None  #: the least and the largest number, where there are limits
     flag: str = ""  #: as the option is called, unless given
     is_python_only: bool = False  #: not on the command line
-    # What its declaration says; `flags_of` enters it.
+    default: Any = None  #: unless given, what stands for nothing: False, no values, or None
+    # What its declaration says; `declared_options` enters it.
     name: str = ""
     kind: Any = None  #: its Python type
-    default: Any = None
-
-    @property
-    def choices(self) -> tuple[str, ...]:
-        """The values it can have, if it is one of a few words."""
-        return get_args(self.kind) if get_origin(self.kind) is Literal else ()
 
 
 FileFormat: TypeAlias = Annotated[
@@ -75,7 +72,7 @@ ProgressCallback: TypeAlias = Annotated[
 class TableOptions(TypedDict, total=False):
     """How to read a table of votes, be it a file or a dataframe."""
 
-    layout: Annotated[LayoutName, Option("Layout of FILE.")]
+    layout: Annotated[LayoutName, Option("Layout of FILE.", default="auto")]
     item: Annotated[
         str | Sequence[str] | None,
         Option(
@@ -95,25 +92,30 @@ class TableOptions(TypedDict, total=False):
         Option("Values that mean that a juror abstained, such as unsure,n/a; repeatable.", "VALUES", "lists"),
     ]
     labels: Annotated[Sequence[Label] | None, Option("The labels, in the order to show them.", "A,B", "commas")]
-    duplicates: Annotated[Duplicates, Option("Rule for a juror that votes twice on an item.")]
+    duplicates: Annotated[Duplicates, Option("Rule for a juror that votes twice on an item.", default="error")]
     repeat: Annotated[
         str | None,
         Option("The column that numbers the repetitions; the votes of a juror on an item become one vote.", "COLUMN"),
     ]
     join: Annotated[
         Sequence[str],
-        Option("Treat several names as one juror: judge joins judge_1, judge_2 …; repeatable.", "NAMES", "lists"),
+        Option(
+            "Treat several names as one juror: judge joins judge_1, judge_2 …; repeatable.",
+            "NAMES",
+            "lists",
+        ),
     ]
     scale: Annotated[
         Scale,
         Option(
             "Kind of votes: labels (nominal), ordered levels (ordinal), numbers (interval), preferences between two "
-            "(pairs), or detected (auto)."
+            "(pairs), or detected (auto).",
+            default="auto",
         ),
     ]
     map: Annotated[
         Mapping[Any, Label] | Sequence[str],
-        Option("Rename labels: Yes=yes,Y=yes; repeatable.", "OLD=NEW", "lists"),
+        Option("Rename labels: Yes=yes,Y=yes; repeatable.", "OLD=NEW", "lists", default=()),
     ]
     ignore_case: Annotated[bool, Option("Merge labels that differ only by case.")]
     threshold: Annotated[
@@ -168,10 +170,38 @@ class SourceOptions(AnyFileOptions, total=False):
     progress: ProgressCallback
 
 
-class _Values:
-    """Values of the options that a `TypedDict` declares."""
+def declared_options(options: type) -> list[Option]:
+    """List the options of a `TypedDict`, each with its name, type, default and flag.
+
+    Returns
+    -------
+    list of Option
+        In the order of the declaration, which is that of `--help`.
+    """
+    declared = []
+    for name, annotation in options.__annotations__.items():
+        kind, option = get_args(annotation)
+        default = option.default
+        if default is None and (kind is bool or get_origin(kind) is Sequence):
+            default = False if kind is bool else ()
+        flag = option.flag or f"--{name.replace('_', '-')}"
+        declared.append(replace(option, name=name, kind=kind, default=default, flag=flag))
+    return declared
+
+
+class _Values(SimpleNamespace):
+    """The values of the options that a `TypedDict` declares, with defaults for those that are not given."""
 
     _options: ClassVar[type]
+    _defaults: ClassVar[dict[str, Any]] = {}
+
+    def __init_subclass__(cls) -> None:
+        cls._defaults = cls._defaults | {option.name: option.default for option in declared_options(cls._options)}
+
+    def __init__(self, **given: Any) -> None:
+        check_known(given, tuple(self._defaults))
+        super().__init__(**(self._defaults | given))
+        self._check()
 
     @classmethod
     def of(cls, given: Mapping[str, Any], known: type | None = None) -> Self:
@@ -179,39 +209,20 @@ class _Values:
         check_known(given, column_names(known or cls._options))
         return cls(**given)
 
+    def but(self, **changes: Any) -> Self:
+        """Copy the options with other values of some."""
+        return type(self)(**(vars(self) | changes))
 
-@dataclass(frozen=True, kw_only=True)
+    def _check(self) -> None:
+        """Raise OptionError for a value that an option cannot have."""
+
+
 class Reading(_Values):
     """The values of the options of reading (see `read_votes`)."""
 
     _options: ClassVar[type] = ReadingOptions
-    layout: LayoutName = "auto"
-    item: str | Sequence[str] | None = None
-    juror: str | None = None
-    label: str | None = None
-    count: str | None = None
-    ignore: Sequence[str] = ()
-    transpose: bool = False
-    missing: Sequence[Any] = ()
-    abstain: Sequence[Any] = ()
-    labels: Sequence[Label] | None = None
-    duplicates: Duplicates = "error"
-    repeat: str | None = None
-    join: Sequence[str] = ()
-    scale: Scale = "auto"
-    map: Mapping[Any, Label] | Sequence[str] = ()
-    ignore_case: bool = False
-    threshold: float | str | None = None
-    bins: int | Sequence[Any] | None = None
-    only: Sequence[str] = ()
-    drop: Sequence[str] = ()
-    format: Format | None = None
-    tool: str | None = None
-    memory: str | None = None
-    unpack: str | None = None
-    progress: Progress | None = None
 
-    def __post_init__(self) -> None:
+    def _check(self) -> None:
         check_choice(self.layout, get_args(LayoutName), "layout")
         check_choice(self.duplicates, get_args(Duplicates), "rule for duplicates")
         check_choice(self.scale, get_args(Scale), "scale")
@@ -265,7 +276,7 @@ class Reading(_Values):
 
     def without(self, *columns: str) -> Self:
         """Copy the options, with more columns ignored."""
-        return replace(self, ignore=tuple(dict.fromkeys((*text_columns(self.ignore), *columns))))
+        return self.but(ignore=tuple(dict.fromkeys((*text_columns(self.ignore), *columns))))
 
 
 class PairOptions(TypedDict, total=False):
@@ -278,7 +289,7 @@ class PairOptions(TypedDict, total=False):
     item: Annotated[str | None, Option("The column that names what the two objects were compared on.", "COLUMN")]
     map: Annotated[
         Mapping[Any, Label] | Sequence[str],
-        Option("Meaning of answers: 1=first,0=second (or tie); repeatable.", "OLD=NEW", "lists"),
+        Option("Meaning of answers: 1=first,0=second (or tie); repeatable.", "OLD=NEW", "lists", default=()),
     ]
     missing: Annotated[Sequence[Any], Option("A value that means no answer; repeatable.", "VALUE", "repeated")]
     format: FileFormat
@@ -287,15 +298,10 @@ class PairOptions(TypedDict, total=False):
     progress: ProgressCallback
 
 
-@dataclass(frozen=True, kw_only=True)
 class PairReading(Reading):
-    """The values of the options of reading preferences (see `read_pairs`)."""
+    """The values of the options of reading preferences (see `read_pairs`), and the defaults of the others."""
 
     _options = PairOptions
-    item: str | None = None
-    left: str | None = None
-    right: str | None = None
-    winner: str | None = None
 
     def files(self) -> Reading:
         """Extract the options that apply to files of any kind."""
@@ -338,27 +344,29 @@ def text_columns(values: Any) -> tuple[str, ...]:
 class GradingOptions(TypedDict, total=False):
     """How to grade."""
 
-    method: Annotated[str, Option("Method of grading; `jurors compare` shows all of them.")]
+    method: Annotated[str, Option("Method of grading; `jurors compare` shows all of them.", default="auto")]
     trust: Annotated[str | None, Option("A juror that you know is right more often than wrong.", "JUROR")]
     common: Annotated[Label | None, Option("The label that you know is the most common.", "LABEL")]
     gold: Annotated[Any, Option("A few items with their true labels (item,label).", "FILE")]
     family: Annotated[
         Mapping[str, Sequence[str]] | Sequence[str],
-        Option("Jurors that may share errors: gpt=gpt-4o,gpt-4.1; repeatable.", "NAME=JURORS", "repeated"),
+        Option("Jurors that may share errors: gpt=gpt-4o,gpt-4.1; repeatable.", "NAME=JURORS", "repeated", default=()),
     ]
     target: Annotated[
-        Target, Option("What intervals describe: these items (test) or the population that they come from.")
+        Target,
+        Option("What intervals describe: these items (test) or the population that they come from.", default="test"),
     ]
-    level: Annotated[float, Option("Confidence level of the intervals.")]
+    level: Annotated[float, Option("Confidence level of the intervals.", default=0.95)]
     errors: Annotated[
         float | str,
         Option(
             "Errors of jurors: correlated as on reference juries (real), independent, or with this shared error.",
             "real|independent|RHO",
+            default="real",
         ),
     ]
     reference: Annotated[Any, Option("Your own reference juries, made with `jurors score --reference`.", "FILE")]
-    seed: Annotated[int, Option("Seed of random numbers.")]
+    seed: Annotated[int, Option("Seed of random numbers.", default=0)]
     exam: Annotated[bool, Option("Report scores only, for exams whose choices differ between questions.")]
 
 
@@ -366,44 +374,21 @@ class GradeOptions(GradingOptions, SourceOptions, total=False):
     """How to grade, and how to read what is graded."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Confidence:
-    """The values of the options of intervals (see `rank`)."""
-
-    level: float = 0.95
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        _in_range(0 < self.level < 1, "level", self.level, "must lie between 0 and 1")
-        _in_range(self.seed >= 0, "seed", self.seed, "must not be negative")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Grading(Confidence):
+class Grading(_Values):
     """The values of the options of grading (see `grade`)."""
 
-    method: str = "auto"
-    trust: str | None = None
-    common: Label | None = None
-    gold: Any = None
-    family: Mapping[str, Sequence[str]] | Sequence[str] = ()
-    target: Target = "test"
-    errors: float | str = "real"
-    reference: Any = None
-    exam: bool = False
+    _options = GradingOptions
 
-    @classmethod
-    def of(cls, given: Mapping[str, Any]) -> Self:
-        """Collect options that were given; OptionError names the nearest one for an unknown name."""
-        check_known(given, column_names(GradingOptions))
-        errors = given.get("errors", "real")
+    def __init__(self, **given: Any) -> None:
+        errors = given.get("errors")
         if isinstance(errors, str):
             with suppress(ValueError):  # the command line passes numbers as text
-                errors = float(errors)
-        return cls(**{**given, "errors": errors})
+                given["errors"] = float(errors)
+        super().__init__(**given)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def _check(self) -> None:
+        _in_range(0 < self.level < 1, "level", self.level, "must lie between 0 and 1")
+        _in_range(self.seed >= 0, "seed", self.seed, "must not be negative")
         _in_range(self.target in get_args(Target), "target", self.target, "must be 'test' or 'population'")
         is_word = self.errors in ("real", "independent")
         is_share = isinstance(self.errors, (int, float)) and 0 <= self.errors < float("inf")
@@ -489,7 +474,9 @@ class LimitOptions(TypedDict, total=False):
         ),
     ]
     votes: Annotated[Any, Option("The graded votes, to pair with those of the baseline.", is_python_only=True)]
-    max_drop: Annotated[float, Option("Largest allowed drop of a score below the baseline.", "X", within=(0, 1))]
+    max_drop: Annotated[
+        float, Option("Largest allowed drop of a score below the baseline.", "X", within=(0, 1), default=0.0)
+    ]
     min_difference: Annotated[
         Any, Option("Require system B to be better than A by this much; repeatable.", "B-A:X", "repeated")
     ]
@@ -510,28 +497,12 @@ class LimitOptions(TypedDict, total=False):
     ]
 
 
-@dataclass(frozen=True, kw_only=True)
 class Limits(_Values):
     """The values of the limits of a jury (see `check`)."""
 
     _options = LimitOptions
-    min_score: Any = None
-    min_reliability: Any = None  #: of jurors who answer in numbers
-    min_accuracy: Any = None
-    min_prevalence: Any = None
-    max_prevalence: Any = None
-    max_wrong: Any = None
-    baseline: Any = None  #: an earlier run: a document, an evaluation, or votes
-    votes: Any = None  #: what was graded, to be paired with the votes of the baseline
-    max_drop: float = 0.0
-    min_difference: Any = None  #: between two systems
-    max_regression: float | None = None  #: of a system against the baseline
-    allow_unknown: bool = False
-    max_correlation: float | None = None
-    min_effective: float | None = None
-    spec: Any = None
 
-    def __post_init__(self) -> None:
+    def _check(self) -> None:
         _in_range(0 <= self.max_drop <= 1, "max_drop", self.max_drop, "must be a share from 0 to 1")
         drop = self.max_regression
         is_allowed = drop is None or (is_number(drop) and 0 <= float(drop) < math.inf)
@@ -540,7 +511,7 @@ class Limits(_Values):
 
 # -- which option is which ----------------------------------------------------------------------------------------
 
-DEFAULTS = {field.name: field.default for values in (PairReading, Limits, Grading) for field in fields(values)}
+DEFAULTS = PairReading._defaults | Limits._defaults | Grading._defaults
 
 
 def column_names(options: type) -> tuple[str, ...]:
@@ -631,12 +602,11 @@ def show_options(options: type) -> Callable[[Function], Function]:
     def decorate(function: Function) -> Function:
         signature = inspect.signature(function)
         shown = {p.name: p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD}
-        for name, kind in options.__annotations__.items():
-            annotation = get_args(kind)[0] if get_args(kind) else Any
-            option = inspect.Parameter(
-                name, inspect.Parameter.KEYWORD_ONLY, default=DEFAULTS.get(name), annotation=annotation
+        for option in declared_options(options):
+            parameter = inspect.Parameter(
+                option.name, inspect.Parameter.KEYWORD_ONLY, default=option.default, annotation=option.kind
             )
-            shown.setdefault(name, option)
+            shown.setdefault(option.name, parameter)
         function.__signature__ = signature.replace(parameters=list(shown.values()))  # type: ignore[attr-defined]
         return function
 
@@ -651,12 +621,7 @@ def flags_of(options: type) -> list[Option]:
     list of Option
         In the order of the declaration, which is that of `--help`.
     """
-    declared = [(name, *get_args(kind)[:2]) for name, kind in options.__annotations__.items()]
-    return [
-        replace(option, name=name, kind=kind, default=DEFAULTS[name], flag=option.flag or f"--{name.replace('_', '-')}")
-        for name, kind, option in declared
-        if not option.is_python_only
-    ]
+    return [option for option in declared_options(options) if not option.is_python_only]
 
 
 _OF_COMMANDS = ("by", "review", "text", "key", "system", "good", "covariate", "adjust")

@@ -351,8 +351,6 @@ class Table:
     rows: tuple[tuple[Any, ...], ...]
     title: str = ""
     right: tuple[int, ...] = ()
-    headless: bool = False  #: text omits the column names; Markdown and HTML need them
-    is_prose: bool = False  #: cells are our own sentences, in which `code` is code in Markdown
     width: int | None = None  #: text shortens names in the middle so that lines are no longer than this
 
     @classmethod
@@ -364,8 +362,7 @@ class Table:
         """Render columns aligned by spaces."""
         from rich.cells import cell_len
 
-        cells = [[_cell_text(cell) for cell in row] for row in self.rows]
-        rows = cells if self.headless else [list(map(escape_text, self.columns)), *cells]
+        rows = [[_cell_text(cell) for cell in row] for row in (self.columns, *self.rows)]
         lines = [escape_text(self.title)] if self.title else []
         widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
         if self.width is not None:
@@ -383,8 +380,7 @@ class Table:
     def to_markdown(self) -> str:
         """Render a GitHub-flavoured table."""
         rule = ["---:" if k in self.right else "---" for k in range(len(self.columns))]
-        escape = prose_in_markdown if self.is_prose else in_markdown
-        rows = [[escape(_cell_text(cell)) for cell in row] for row in self.rows]
+        rows = [[in_markdown(_cell_text(cell)) for cell in row] for row in self.rows]
         lines = ["| " + " | ".join(row) + " |" for row in (list(map(in_markdown, self.columns)), rule, *rows)]
         return _titled(self.title) + "\n".join(lines)
 

@@ -24,7 +24,7 @@ from click.testing import CliRunner
 import jurors
 from jurors.cli.main import COMMANDS, GROUPS, main
 from jurors.evaluate.alarms import KINDS
-from jurors.results import Table
+from jurors.results import prose_in_markdown
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
@@ -248,7 +248,20 @@ def _as_markdown(doc: str) -> str:
 
 
 def _members(module: ModuleType) -> str:
-    return "".join(f"- `{name}`: {_first_line(getattr(module, name))}\n" for name in _names_in(module))
+    return "".join(f"- `{name}`: {_about(name, getattr(module, name))}\n" for name in _names_in(module))
+
+
+def _about(name: str, value: Any) -> str:
+    """The first line of what has a docstring; of a constant, what it lists."""
+    lists = {
+        "METHODS": "The methods of `grade`",
+        "KINDS": "The kinds of charts",
+        "FORMATS": "The formats of `render`",
+        "THEMES": "The themes of `themed`",
+    }
+    if isinstance(value, (dict, tuple)):
+        return f"{lists[name]}: {', '.join(f'`{entry}`' for entry in value)}."
+    return _first_line(value)
 
 
 def _names_in(module: ModuleType) -> list[str]:
@@ -257,8 +270,6 @@ def _names_in(module: ModuleType) -> list[str]:
 
 
 def _first_line(value: Any) -> str:
-    if isinstance(value, dict):
-        return f"The methods of `grade`: {', '.join(f'`{name}`' for name in value)}."
     return _cell((inspect.getdoc(value) or "").partition("\n\n")[0])
 
 
@@ -290,7 +301,8 @@ def _alarms(subject: str) -> str:
         reasons = ", ".join(f"`{reason}`" for reason in kind.reasons if reason != kind.name)
         rows.append((f"`{kind.name}`", ", ".join(kind.levels), f"{kind.meaning}.", f"{advice}.", reasons or "–"))
     heads = ("kind", "level", "what it means", "what to do", "reasons")
-    return Table(heads, tuple(rows), is_prose=True).to_markdown() + "\n"
+    cells = [[prose_in_markdown(cell) for cell in row] for row in rows]
+    return "".join(f"| {' | '.join(row)} |\n" for row in (heads, ["---"] * len(heads), *cells))
 
 
 PRINTERS: dict[str, Callable[[], str]] = {

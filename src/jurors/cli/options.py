@@ -6,16 +6,15 @@ returns the command, which receives the values as one argument (`source`, `gradi
 
 from __future__ import annotations
 
-import functools
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 import click
 
-from jurors.cli.output import INPUT_PATH, Command, ProgressBar
+from jurors.cli.output import INPUT_PATH, Command, ProgressBar, gathered
 from jurors.errors import OPTIONS, OptionError, VotesError
 from jurors.jury.kinds import LABELS, NUMBERS, PREFERENCES, Kind, kind_of
 from jurors.options import (
@@ -242,29 +241,21 @@ def option_group(
         A decorator; the command gets the values as one mapping, `argument`.
     """
     chosen = [name for name in names or column_names(options) if name not in left_out]
-    flags = [option for option in flags_of(options) if option.name in chosen]
+    flags = {f"{argument}_{option.name}": option for option in flags_of(options) if option.name in chosen}
 
-    def decorate(command: Command) -> Command:
-        @functools.wraps(command)
-        def wrapped(**given: Any) -> Any:
-            parsed = {}
-            for option in flags:
-                value = given.pop(f"{argument}_{option.name}")
-                if option.several == "commas":
-                    value = value.split(",") if value else None
-                elif option.several == "lists":
-                    value = tuple(part for values in value for part in values.split(","))
-                elif value is None:
-                    value = option.default
-                parsed[option.name] = value
-            return command(**{argument: parsed}, **given)
+    def values(*given: Any) -> dict[str, Any]:
+        return {option.name: _parsed(option, value) for option, value in zip(flags.values(), given, strict=True)}
 
-        flagged: Any = wrapped
-        for option in reversed(flags):
-            flagged = _click_option(option, f"{argument}_{option.name}")(flagged)
-        return flagged  # type: ignore[no-any-return]
+    return gathered(argument, flags, values, *(_click_option(option, name) for name, option in flags.items()))
 
-    return decorate
+
+def _parsed(option: Option, value: Any) -> Any:
+    """The value of an option as Python takes it, from what click made of the words."""
+    if option.several == "commas":
+        return value.split(",") if value else None
+    if option.several == "lists":
+        return tuple(part for values in value for part in values.split(","))
+    return option.default if value is None else value
 
 
 def _click_option(option: Option, name: str) -> Callable[[Command], Command]:
@@ -276,8 +267,8 @@ def _click_option(option: Option, name: str) -> Callable[[Command], Command]:
         typed = INPUT_PATH
     elif option.within is not None:
         typed = click.FloatRange(*option.within)
-    elif option.choices:
-        typed = click.Choice(option.choices)
+    elif get_origin(option.kind) is Literal:
+        typed = click.Choice(get_args(option.kind))
     has_default = option.default not in (None, ())
     return click.option(
         option.flag, name, type=typed, metavar=option.metavar, multiple=option.several in ("repeated", "lists"),
@@ -287,16 +278,8 @@ def _click_option(option: Option, name: str) -> Callable[[Command], Command]:
 
 def source_options(options: type) -> Callable[[Command], Command]:
     """FILE... and how to read it; the command gets `source: Source`."""
-
-    def decorate(command: Command) -> Command:
-        @functools.wraps(command)
-        def with_source(files: tuple[str, ...], reading: dict[str, Any], **rest: Any) -> Any:
-            return command(source=Source(files, reading), **rest)
-
-        files = click.argument("files", metavar="FILE...", nargs=-1, required=True, type=INPUT_PATH)
-        return files(option_group("reading", options)(with_source))  # type: ignore[return-value]
-
-    return decorate
+    files = click.argument("files", metavar="FILE...", nargs=-1, required=True, type=INPUT_PATH)
+    return gathered("source", ("files", "reading"), Source, files, option_group("reading", options))
 
 
 #: FILE... of votes; the command gets `source: Source`, as it does of preferences between two objects
@@ -323,19 +306,13 @@ def grading_option(name: str) -> Callable[[Command], Command]:
 
 def key_options(*, required: bool) -> Callable[[Command], Command]:
     """The answer key; the command gets `key: KeySource`."""
-
-    def decorate(command: Command) -> Command:
-        @click.option("--key", "key_path", required=required, metavar="TRUTH", type=INPUT_PATH,
-                      help="A file of true labels (item,label), or a column of FILE.")  # fmt: skip
-        @click.option("--key-item", metavar="COLUMN", help="The column of TRUTH that names the item.")
-        @click.option("--key-label", metavar="COLUMN", help="The column of TRUTH that holds the true label.")
-        @functools.wraps(command)
-        def wrapped(key_path: str | None, key_item: str | None, key_label: str | None, **rest: Any) -> Any:
-            return command(key=KeySource(key_path, key_item, key_label), **rest)
-
-        return wrapped  # type: ignore[return-value]
-
-    return decorate
+    return gathered(
+        "key", ("key_path", "key_item", "key_label"), KeySource,
+        click.option("--key", "key_path", required=required, metavar="TRUTH", type=INPUT_PATH,
+                     help="A file of true labels (item,label), or a column of FILE."),
+        click.option("--key-item", metavar="COLUMN", help="The column of TRUTH that names the item."),
+        click.option("--key-label", metavar="COLUMN", help="The column of TRUTH that holds the true label."),
+    )  # fmt: skip
 
 
 def texts_options(command: Command) -> Command:

@@ -14,16 +14,15 @@ import glob
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from jurors._files import atomic_group, atomic_write, check_writable
+from jurors._files import atomic_group, atomic_path, atomic_write, check_writable, temp_directory
 from jurors._lazy import replace_unread
 from jurors.cli.main import print_data, print_error, print_output
 from jurors.errors import JurorsError, OutputError
@@ -100,13 +99,11 @@ def _check_conflicts(path: _NamedPath, ctx: click.Context | None) -> None:
 
 def _files(path: str) -> list[str]:
     """List the files that a path names when it is read: one, or those of a folder or a pattern."""
-    from jurors.votes.io.sources import split_inside
+    from jurors.votes.io.sources import locate, split_inside
 
     path, _ = split_inside(path)
     if not os.path.isdir(path) and (os.path.exists(path) or not glob.has_magic(path)):
         return [path]
-    from jurors.votes.io.sources import locate
-
     try:
         return [str(file) for file in locate(path, Path()).paths]
     except (JurorsError, OSError):  # reported when it is read
@@ -147,17 +144,19 @@ class ProgressBar:
 
     def doing(self, what: str) -> None:
         """Name the stage of the work that is running now; its length is unknown."""
-        self.bar.update(self.bar.task_ids[0], description=f"{self.what}: {what}", total=None, completed=0)
+        self._begin(f"{self.what}: {what}")
 
     @contextmanager
     def on(self, what: str) -> Iterator[ProgressBar]:
         """Name something else for as long as the block takes."""
-        task = self.bar.task_ids[0]
-        self.bar.update(task, description=what, total=None, completed=0)
+        self._begin(what)
         try:
             yield self
         finally:
-            self.bar.update(task, description=self.what, total=None, completed=0)
+            self._begin(self.what)
+
+    def _begin(self, what: str) -> None:
+        self.bar.update(self.bar.task_ids[0], description=what, total=None, completed=0)
 
 
 @dataclass(frozen=True)
@@ -263,6 +262,42 @@ class Output:
             sys.exit(ALARM_STATUS)
 
 
+def gathered(
+    argument: str, names: Iterable[str], make: Callable[..., Any], *options: Callable[[Any], Any]
+) -> Callable[[Command], Command]:
+    """Add options to a command that gets them as one argument.
+
+    Parameters
+    ----------
+    argument
+        What the command calls it.
+    names
+        What click calls the options.
+    make
+        Makes the argument of their values.
+    options
+        In the order of `--help`.
+
+    Returns
+    -------
+    callable
+        A decorator.
+    """
+
+    def decorate(command: Command) -> Command:
+        @functools.wraps(command)
+        def wrapped(**given: Any) -> Any:
+            made = make(*[given.pop(name) for name in names])
+            return command(**{argument: made}, **given)
+
+        flagged: Any = wrapped
+        for option in reversed(options):
+            flagged = option(flagged)
+        return flagged  # type: ignore[no-any-return]
+
+    return decorate
+
+
 quiet_option = click.option("--quiet", is_flag=True, help="Nothing on stderr: no progress, no warnings.")
 
 
@@ -359,21 +394,15 @@ def write_parquet(result: Result, path: str) -> None:
     """Write the rows of a result's CSV as Parquet, whole or not at all."""
     import duckdb
 
-    with TemporaryDirectory() as folder:
-        table, made = Path(folder, "rows.csv"), Path(folder, "rows.parquet")
+    with temp_directory() as folder, atomic_path(Path(path)) as draft:
+        table = folder / "rows.csv"
         table.write_text(result.to_csv(), encoding="utf-8")
-        source, target = (str(file).replace("'", "''") for file in (table, made))
+        source, target = (str(file).replace("'", "''") for file in (table, draft))
         duckdb.sql(f"COPY (FROM read_csv('{source}', header=true)) TO '{target}' (FORMAT parquet)")
-        atomic_write(Path(path), made.read_bytes())
 
 
-def target_options(command: Command) -> Command:
-    """Where a file of votes or counts goes; the command gets `target: Output`."""
-
-    @path_option("OUT", "The file to write; without it, standard output.")
-    @quiet_option
-    @functools.wraps(command)
-    def wrapped(path: str | None, quiet: bool, **rest: Any) -> Any:
-        return command(target=Output(path=path, quiet=quiet), **rest)
-
-    return wrapped  # type: ignore[return-value]
+#: where a file of votes or counts goes; the command gets `target: Output`
+target_options = gathered(
+    "target", ("path", "quiet"), lambda path, quiet: Output(path=path, quiet=quiet),
+    path_option("OUT", "The file to write; without it, standard output."), quiet_option,
+)  # fmt: skip

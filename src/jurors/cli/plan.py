@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -14,7 +13,7 @@ import jurors
 from jurors._files import atomic_group, atomic_write, is_stream
 from jurors.cli.main import print_data, print_error
 from jurors.cli.options import Source, grading_option, texts_options, votes_options
-from jurors.cli.output import ALARM_STATUS, INPUT_PATH, Command, Output, output_options, path_option, register_output
+from jurors.cli.output import ALARM_STATUS, INPUT_PATH, Output, gathered, output_options, path_option, register_output
 from jurors.errors import JurorsError, OptionError, SketchError
 from jurors.results import FORMATS_OF_RESULTS, count_noun, csv_text
 
@@ -23,24 +22,23 @@ if TYPE_CHECKING:
     from jurors.lab.simulate import Simulation
 
 
-def jury_options(command: Command) -> Command:
-    """The jury to simulate or plan; the command gets `jury: dict` with labels, prevalence and accuracy."""
+def _jury(labels: str, prevalence: str | None, accuracy: tuple[str, ...]) -> dict[str, Any]:
+    return {
+        "labels": tuple(labels.split(",")),
+        "prevalence": prevalence.split(",") if prevalence else None,
+        "accuracy": [tuple(entry.split("/")) if "/" in entry else entry for entry in accuracy],
+    }
 
-    @click.option("--labels", default="A,B", show_default=True, metavar="A,B", help="The labels.")
-    @click.option("--prevalence", metavar="P,Q", help="The share of each label, in order; the last may be left out.")
-    @click.option("--accuracy", multiple=True, default=("0.8",), show_default=True, metavar="A[/B]",
-                  help="How often a juror is right, or on each label (0.9/0.7); repeat it for each juror.")  # fmt: skip
-    @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For random numbers.")
-    @functools.wraps(command)
-    def wrapped(labels: str, prevalence: str | None, accuracy: tuple[str, ...], **rest: Any) -> Any:
-        jury = {
-            "labels": tuple(labels.split(",")),
-            "prevalence": prevalence.split(",") if prevalence else None,
-            "accuracy": [tuple(entry.split("/")) if "/" in entry else entry for entry in accuracy],
-        }
-        return command(jury=jury, **rest)
 
-    return wrapped  # type: ignore[return-value]
+#: the jury to simulate or plan; the command gets `jury: dict` with labels, prevalence and accuracy, and `seed`
+jury_options = gathered(
+    "jury", ("labels", "prevalence", "accuracy"), _jury,
+    click.option("--labels", default="A,B", show_default=True, metavar="A,B", help="The labels."),
+    click.option("--prevalence", metavar="P,Q", help="The share of each label, in order; the last may be left out."),
+    click.option("--accuracy", multiple=True, default=("0.8",), show_default=True, metavar="A[/B]",
+                 help="How often a juror is right, or on each label (0.9/0.7); repeat it for each juror."),
+    click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For random numbers."),
+)  # fmt: skip
 
 
 @click.command()

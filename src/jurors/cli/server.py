@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time as clock
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ import click
 from jurors.cli.main import print_data, print_error, print_output
 from jurors.cli.options import Source, grading_options, stream_limit_options, votes_options
 from jurors.cli.output import ALARM_STATUS, INPUT_PATH, OUTPUT_PATH, Command, Output, output_options, target_options
-from jurors.errors import JurorsError, OptionError, speaking_flags
+from jurors.errors import OptionError, optional_import, speaking_flags
 
 if TYPE_CHECKING:
     from jurors.serve.store import SqlStore
@@ -30,17 +30,12 @@ def store_option(command: Command) -> Command:
 @contextmanager
 def with_store(place: str, *, must_be_there: bool = False) -> Iterator[SqlStore]:
     """Open a server's store for as long as the block runs."""
-    try:
+    with optional_import("a store needs {}: pip install 'jurors[serve]'"):
         from jurors.serve.store import check_store_exists, open_store
-    except ModuleNotFoundError as error:
-        raise JurorsError(f"a store needs {error.name}: pip install 'jurors[serve]'") from None
     if must_be_there:
         check_store_exists(place)
-    store = open_store(place)
-    try:
+    with closing(open_store(place)) as store:
         yield store
-    finally:
-        store.close()
 
 
 @click.command()
@@ -54,10 +49,8 @@ def with_store(place: str, *, must_be_there: bool = False) -> Iterator[SqlStore]
 @click.option("--keep", metavar="90d", help="How long to keep votes. Their counts are kept without limit.")
 def serve(store: str, host: str, port: int, workers: int, keep: str | None) -> None:
     """Accept votes over HTTP, store them, and grade the jurors continuously (needs jurors[serve])."""
-    try:
+    with optional_import("the server needs {}: pip install 'jurors[serve]'"):
         from jurors.serve.app import Settings, duration, run
-    except ModuleNotFoundError as error:
-        raise JurorsError(f"the server needs {error.name}: pip install 'jurors[serve]'") from None
 
     retention = None if keep is None else duration(keep)
     with speaking_flags(False):  # a client has no command line

@@ -405,9 +405,9 @@ class Inspection(Result):
         return notes + [f"cannot grade: {obstacle}" for obstacle in self.obstacles]
 
     def _blocks(self) -> list[Block]:
-        blocks: list[Block] = [_Facts(("what", "found"), tuple(self.rows()), headless=True)]
+        blocks: list[Block] = [_Facts(("what", "found"), tuple(self.rows()))]
         if self.contents:
-            blocks.append(_Facts(("name", "content"), self.contents, title="Files", headless=True))
+            blocks.append(_Facts(("name", "content"), self.contents, title="Files"))
         if self.sample:
             blocks.append(Listing(self.sample, "First lines"))
         if notes := self.notes():

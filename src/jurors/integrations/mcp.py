@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 import jurors
-from jurors.errors import JurorsError, OptionError, VotesError, match_name
+from jurors.errors import JurorsError, OptionError, VotesError, match_name, optional_import
 from jurors.options import LimitOptions, PairOptions, TableOptions, check_known, column_names
 from jurors.pairwise.grade import grade_pairs
 from jurors.results import FORMATS_OF_RESULTS, Result
@@ -72,11 +72,9 @@ def server(files: Sequence[str]) -> MCPServer[Any]:
     MCPServer
         JurorsError where the protocol's library is missing.
     """
-    try:
+    with optional_import("the MCP server needs {}: pip install 'jurors[mcp]'"):
         from mcp.server.mcpserver import MCPServer
         from mcp.types import ToolAnnotations
-    except ModuleNotFoundError as error:
-        raise JurorsError(f"the MCP server needs {error.name}: pip install 'jurors[mcp]'") from None
 
     named = NamedFiles(files)
     tools = {tool.__name__: tool for tool in _tools(named)}

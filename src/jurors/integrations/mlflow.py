@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import Any, Unpack
 
-from jurors.errors import JurorsError, OutputError
+from jurors.errors import OutputError, optional_import
 from jurors.evaluate.evaluation import Evaluation
 from jurors.integrations import key_figures
 from jurors.jury.grade import grade
@@ -42,10 +42,8 @@ def log(
     Evaluation
         What was logged.
     """
-    try:
+    with optional_import("logging to MLflow needs {}: pip install mlflow-skinny"):
         import mlflow
-    except ModuleNotFoundError as error:
-        raise JurorsError(f"logging to MLflow needs {error.name}: pip install mlflow-skinny") from None
 
     graded = source if isinstance(source, Evaluation) else grade(source, **options)
     page = None

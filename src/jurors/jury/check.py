@@ -13,7 +13,7 @@ field of `jurors.options.Limits`, and one option of `jurors check`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import product
 from math import isfinite
 from typing import Any, Literal, TypeAlias, Unpack, cast
@@ -30,6 +30,7 @@ from jurors.jury.groups import votes_and_groups
 from jurors.jury.systems import SystemComparison, compare_systems
 from jurors.numeric.grade import NumberGrades
 from jurors.options import (
+    DEFAULTS,
     GradeOptions,
     Label,
     LimitOptions,
@@ -286,10 +287,10 @@ def evaluate_gates(evaluation: Evaluation | NumberGrades, limits: Limits) -> tup
     """
     is_numbers = isinstance(evaluation, NumberGrades)
     if is_numbers:
-        for field in fields(Limits):
-            if field.name not in _FOR_NUMBERS and getattr(limits, field.name) not in (field.default, ()):
-                message = f"{field.name}= is for labels, and these votes are numbers; use min_reliability= instead"
-                raise OptionError(message, code="does_not_apply", name=field.name)
+        for name, value in vars(limits).items():
+            if name not in _FOR_NUMBERS and value not in (DEFAULTS[name], ()):
+                message = f"{name}= is for labels, and these votes are numbers; use min_reliability= instead"
+                raise OptionError(message, code="does_not_apply", name=name)
     elif limits.min_reliability not in (None, ()):
         message = "min_reliability= is for numbers, and these votes are labels; use min_score= instead"
         raise OptionError(message, code="does_not_apply", name="min_reliability")

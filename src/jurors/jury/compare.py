@@ -41,7 +41,7 @@ from jurors.jury.inputs import (
 from jurors.jury.kinds import kind_of
 from jurors.numeric.data import Numbers
 from jurors.numeric.score import score_numbers
-from jurors.options import AnyFileOptions, Confidence, Grading, Progress, SourceOptions, show_options
+from jurors.options import DEFAULTS, AnyFileOptions, Grading, Progress, SourceOptions, show_options
 from jurors.results import Block, Columns, Drawable, Notes, Table, columns_of
 from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.alarms import key_alarms, outlier_alarms
@@ -345,7 +345,7 @@ def score_counted(counted: CountedVotes, key: Any) -> KeyedEvaluation:
             given=given,
         )
     keyed = evaluate_with_key(aligned.sketch, aligned.by_tuple(truth))
-    steady = self_agreement(aligned.votes, Grading.level)
+    steady = self_agreement(aligned.votes, DEFAULTS["level"])
     return replace(keyed, alarms=tuple(outlier_alarms(keyed)), repeats=steady)
 
 
@@ -365,7 +365,7 @@ def agreement(source: Any, *, level: float = 0.95, **reading: Unpack[SourceOptio
     >>> agreed.agreement, agreed.krippendorff_alpha
     (Fraction(2, 3), Fraction(4, 9))
     """
-    confidence = Confidence(level=level)
+    confidence = Grading(level=level)
     sketch = as_sketch(source, **reading)
     for refusal in label_refusals(sketch.tuples, fewest=2):
         if refusal.code != "numbers" and (sketch.tuples.scale == "nominal" or refusal.code != "many_labels"):

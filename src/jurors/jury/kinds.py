@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from jurors.errors import OptionError, SketchError
-from jurors.options import Grading, changed_options
+from jurors.options import DEFAULTS, changed_options
 
 if TYPE_CHECKING:
     from jurors.votes.table import Votes
@@ -69,7 +69,7 @@ class Kind:
         given = [spelling.format(name) for name in changed_options(grading) if name != "level"]
         for what in (*given, *others):
             raise self.does_not_apply(what, where)
-        return {"level": float(grading.get("level", Grading.level))}
+        return {"level": float(grading.get("level", DEFAULTS["level"]))}
 
     def does_not_apply(self, what: str, where: str = "") -> OptionError:
         """The error where an option (or an input) is given that is for labels alone.

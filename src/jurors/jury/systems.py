@@ -45,7 +45,7 @@ from jurors.jury.grade import grade_rows
 from jurors.jury.groups import votes_and_groups
 from jurors.jury.inputs import CountedVotes, as_votes, votes_and_column
 from jurors.jury.leanings import Leaning, covariate_contrasts, find_leanings
-from jurors.options import Grading, GradingOptions, Label, SourceOptions
+from jurors.options import DEFAULTS, Grading, GradingOptions, Label, SourceOptions
 from jurors.results import Block, Columns, Notes, Result, Table, columns_of
 from jurors.sketch.sketch import Sketch
 from jurors.votes.codes import ordered_labels
@@ -257,7 +257,7 @@ def systems(
     covariate: str | Sequence[str] | Mapping[str, Any] = (),
     adjust: str | Mapping[str, Any] | None = None,
     gold: Any = None,
-    level: float = Grading.level,
+    level: float = DEFAULTS["level"],
     **reading: Unpack[SourceOptions],
 ) -> SystemComparison:
     """Compare systems by the judges' votes on their answers.

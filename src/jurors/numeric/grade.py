@@ -69,7 +69,7 @@ from jurors.numeric.factor import (
     squared_ends,
     standard_error,
 )
-from jurors.options import Confidence, SourceOptions
+from jurors.options import Grading, SourceOptions
 from jurors.results import Block, Columns, Drawable, Notes, Result, Table, count_noun, row_documents
 from jurors.sketch.connectivity import MIN_JURORS, connected_groups
 
@@ -582,7 +582,7 @@ def grade_numbers(source: Any, *, level: float = 0.95, **reading: Unpack[SourceO
     >>> grades.reliability.round(2).tolist(), grades.independent.reliability.round(2).tolist()
     ([0.3, 0.18, 0.46], [0.65, 0.41, 0.98])
     """
-    confidence = Confidence(level=level)
+    confidence = Grading(level=level)
     numbers = read_numbers(source, **reading)
     with single_threaded():
         return number_grades_by(calibrate_numbers(numbers), confidence.level)
@@ -763,7 +763,7 @@ def value_items(source: Any, *, level: float = 0.95, **reading: Unpack[SourceOpt
     <BLANKLINE>
     Intervals are calibrated: they allow for errors that jurors share, ...
     """
-    confidence = Confidence(level=level)
+    confidence = Grading(level=level)
     numbers = read_numbers(source, **reading)
     with single_threaded():
         return values_by(calibrate_numbers(numbers), confidence.level)

@@ -49,7 +49,7 @@ from jurors.numeric.grade import (
     number_grades_by,
     ordered_jurors,
 )
-from jurors.options import Confidence, SourceOptions
+from jurors.options import Grading, SourceOptions
 from jurors.results import Block, Columns, Drawable, Table, count_noun, row_documents
 from jurors.votes.codes import midpoint, numerals
 from jurors.votes.key import as_key
@@ -363,7 +363,7 @@ def score_numbers(source: Any, key: Any, *, level: float = 0.95, **reading: Unpa
     >>> scored.by_key.correlation.round(2).tolist(), scored.grades.reliability.round(2).tolist()
     ([0.92, 0.6, 0.97], [0.3, 0.18, 0.46])
     """
-    confidence = Confidence(level=level)
+    confidence = Grading(level=level)
     numbers = read_numbers(source, **reading)
     truth, about_key = true_values(key, source, numbers)
     with single_threaded():

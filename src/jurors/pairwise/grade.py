@@ -35,7 +35,7 @@ from jurors.evaluate.card import (
     shorten,
     wrapped,
 )
-from jurors.options import Confidence, PairOptions
+from jurors.options import Grading, PairOptions
 from jurors.pairwise.data import Preferences, read_pairs
 from jurors.pairwise.model import Answering, Strengths, fit_strengths
 from jurors.results import Block, Columns, Notes, Result, Table, count_noun
@@ -191,7 +191,7 @@ def rank(source: Any, *, level: float = 0.95, seed: int = 0, **reading: Unpack[P
     >>> ranking.objects, ranking.rank.tolist()
     (('x', 'y', 'z'), [1, 2, 3])
     """
-    confidence = Confidence(level=level, seed=seed)
+    confidence = Grading(level=level, seed=seed)
     data = read_pairs(source, **reading)
     with single_threaded():
         return ranking_by(data, fit_ranking(data), confidence.level, confidence.seed)
@@ -520,7 +520,7 @@ def grade_pairs(source: Any, *, level: float = 0.95, **reading: Unpack[PairOptio
     >>> grades.jurors, grades.swapped.tolist(), grades.contradicts.tolist()
     (('ann', 'bob'), [1, 1], [0.0, 1.0])
     """
-    confidence = Confidence(level=level)
+    confidence = Grading(level=level)
     data = read_pairs(source, **reading)
     with single_threaded():
         return pair_grades_by(data, fit_ranking(data), confidence.level)

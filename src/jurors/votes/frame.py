@@ -298,7 +298,7 @@ class Frame:
     def effective_options(self, options: Reading) -> Reading:
         """The options, with the columns left out that others are made of."""
         if self.item and options.item is None:
-            options = replace(options, item=self.item)
+            options = options.but(item=self.item)
         return options.without(*self.homes)
 
     def reaching(self, options: Reading, *fields: str) -> Frame:
@@ -590,7 +590,7 @@ def votes_in_memory(source: Any, options: Mapping[str, Any]) -> Votes:
     parsed = Reading(**about_votes)
     votes, on_scale = Votes.from_matrix(source, **given, scale=None), parsed
     if (labels := given.get("labels")) is not None:
-        votes, on_scale = replace(votes, labels_told=True), replace(parsed, labels=labels)
+        votes, on_scale = replace(votes, labels_told=True), parsed.but(labels=labels)
     return collapse_repeats(apply_scale(recode_votes(select_votes(votes, parsed), parsed), on_scale), parsed)
 
 

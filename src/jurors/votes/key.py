@@ -333,7 +333,7 @@ def read_votes_with_key(
             two = table.keep((layout.item, truth))
             if has_two(cells(two, layout.item), cells(two, truth)):  # one question, answered by several systems
                 parts = item_parts(whole.names, options.item) or (table.names[layout.item],)
-                rest = replace(rest, item=(*parts, table.names[truth]))
+                rest = rest.but(item=(*parts, table.names[truth]))
                 table, layout = open_layout(whole.reaching(item=rest.item), rest)
                 truth = find_column(table.names, column)
         places = {name: find_column(table.names, other) for name, other in others.items()}

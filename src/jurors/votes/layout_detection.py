@@ -107,7 +107,7 @@ def find_layout(names: Sequence[str], options: Reading, look: Callable[[], Colum
     check_names(names)
     if options.repeat is not None:
         column = find_column(names, options.repeat)
-        plain = find_layout(names, replace(options.without(names[column]), repeat=None), look)
+        plain = find_layout(names, options.without(names[column]).but(repeat=None), look)
         if column in plain.used:
             name = names[column]
             raise VotesError(f"column {name!r} cannot number repetitions, it is the item, the juror or the label")
@@ -149,7 +149,7 @@ def joint_item(names: Sequence[str], options: Reading, look: Callable[[], Column
     systems = [k for k, word in enumerate(words) if word in SYSTEM_WORDS and names[k] not in ignored]
     if not items or len(systems) != 1 or len(names) < 4 or len(set(names)) < len(names):
         return ()
-    table = LayoutHints(names, replace(options, ignore=[name for name in ignored if name in names]), look)
+    table = LayoutHints(names, options.but(ignore=[name for name in ignored if name in names]), look)
     profile, columns = table.profile, table.columns
     numbers = [
         k for k in table.free if profile.is_number(k) and k not in (*items, *systems) and not columns[k].is_aside
@@ -269,7 +269,7 @@ def layout_by_names(table: LayoutHints) -> Layout:
         texts = table.columns[prompt].vocabulary
         others = [table.columns[k].vocabulary for k in table.free if k != prompt]
         if table.profile.is_unique(prompt) and not any(texts & other for other in others):
-            options = replace(options, item=table.names[prompt])
+            options = options.but(item=table.names[prompt])
     return layout_by_words(table.names, options, table.profile.has_number)
 
 

@@ -21,7 +21,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from jurors.errors import JurorsError, SketchError, name_positions
+from jurors.errors import JurorsError, SketchError, name_positions, optional_import
 from jurors.evaluate.card import ENOUGH_VOTES, SHORT, percent_range
 from jurors.evaluate.card import shown_jurors as card_jurors
 from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
@@ -294,10 +294,8 @@ def render(chart: Chart, format: Format, *, theme: Theme = "light", scale: float
     dressed = themed(chart, theme)
     if format == "json":
         return json.dumps(dressed.to_dict(), ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
-    try:
+    with optional_import("pictures of charts need vl-convert: pip install 'jurors[plot]'"):
         import_module("vl_convert")
-    except ImportError:
-        raise JurorsError("pictures of charts need vl-convert: pip install 'jurors[plot]'") from None
     if format == "html":
         return _page(dressed, theme).encode()
     out: Any = io.BytesIO() if format == "png" else io.StringIO()

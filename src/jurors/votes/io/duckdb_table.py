@@ -297,9 +297,9 @@ class SourceTable:
         """The options, with the columns left out that others are made of: an item's parts are no jurors."""
         if self.turned is not None:
             item, juror, label = self.names
-            return replace(options, layout="long", item=item, juror=juror, label=label, ignore=(), transpose=False)
+            return options.but(layout="long", item=item, juror=juror, label=label, ignore=(), transpose=False)
         if options.item is None and self.joint:
-            options = replace(options, item=self.joint)
+            options = options.but(item=self.joint)
         return options.without(*(home for _, homes in self.made for home in homes))
 
     def reaching(self, *names: str | None, item: str | Sequence[str] | None = None) -> SourceTable:

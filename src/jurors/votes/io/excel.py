@@ -15,7 +15,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from jurors.errors import JurorsError, VotesError, format_names
+from jurors.errors import JurorsError, VotesError, format_names, optional_import
 from jurors.votes.codes import Finding
 from jurors.votes.io.local_files import first_line, one_of, plain_cell, write_lines
 from jurors.votes.io.sources import PIECES, WHOLE
@@ -108,11 +108,8 @@ def _parsing() -> Iterator[None]:
 
 @contextmanager
 def _opened(path: Path, *, read_only: bool, computed: bool = True) -> Iterator[Any]:
-    try:
+    with optional_import("Excel workbooks need openpyxl: pip install 'jurors[excel]', or save the sheet as CSV"):
         import openpyxl
-    except ImportError:
-        message = "Excel workbooks need openpyxl: pip install 'jurors[excel]', or save the sheet as CSV"
-        raise JurorsError(message) from None
     with path.open("rb") as file, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of styles and the like that openpyxl leaves out
         with _parsing():

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jurors._files import temp_directory
-from jurors.errors import JurorsError, VotesError, format_names, match_name
+from jurors.errors import VotesError, format_names, match_name, optional_import
 from jurors.options import Format
 from jurors.results import without_secrets
 from jurors.votes.codes import Finding
@@ -579,10 +579,8 @@ def copy_postgres(url: str, target: Path) -> None:
 
 @contextmanager
 def _connect(address: str) -> Iterator[psycopg.Connection[Any]]:
-    try:
+    with optional_import("PostgreSQL needs psycopg: pip install 'jurors[postgres]'"):
         import psycopg
-    except ImportError:
-        raise JurorsError("PostgreSQL needs psycopg: pip install 'jurors[postgres]'") from None
     try:
         with psycopg.connect(address, connect_timeout=_PATIENCE) as con:
             con.read_only = True
