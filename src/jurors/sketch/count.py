@@ -8,7 +8,7 @@ jurors with bits. What needs the rows themselves (repeated items, empty names, s
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
@@ -93,13 +93,18 @@ def _of_selected(table: SourceTable, layout: Layout, options: Reading) -> Source
     cell = table.cell(layout.juror)
     raw = fetch_column(table, f"SELECT DISTINCT {cell} AS v FROM {table.sql} WHERE v IS NOT NULL").tolist()
     names = clean_cells(table.parse(raw, layout.juror), column=table.names[layout.juror])
-    jurors = list(dict.fromkeys(name for name in names if name is not None))
-    selected = {jurors[k] for k in select_jurors(jurors, options)}
-    cells = [str(value) for value, name in zip(raw, names, strict=True) if name is None or name in selected]
+    cells = [str(cell) for cell in selected_cells(raw, names, options)]
     table.con.execute("CREATE OR REPLACE TEMP TABLE selected AS SELECT unnest(?::VARCHAR[]) AS v", [cells])
     rows = f"{cell} IS NULL OR ({cell})::VARCHAR IN (FROM selected)"
     columns = ", ".join(f"c{k}" for k in range(len(table.names)))
     return replace(table, sql=f"(SELECT * FROM {table.sql} WHERE {rows}) AS theirs({columns})")
+
+
+def selected_cells(cells: Iterable[Any], names: Sequence[Any], options: Reading) -> list[Any]:
+    """The cells that name a selected juror, and those that name none."""
+    jurors = list(dict.fromkeys(name for name in names if name is not None))
+    selected = {None, *(jurors[k] for k in select_jurors(jurors, options))}
+    return [cell for cell, name in zip(cells, names, strict=True) if name in selected]
 
 
 # -- wide and counts ------------------------------------------------------------------------------------------
@@ -115,16 +120,23 @@ def _count_wide(table: SourceTable, layout: Layout, options: Reading) -> Votes |
     times = fetch_column(grouped, "SELECT n AS v FROM kept")
     if layout.count is not None:
         try:
-            each = checked_counts(cells(grouped, layout.count), f"column {table.names[layout.count]!r}")
+            times = weighted_counts(times, cells(grouped, layout.count), table.names[layout.count])
         except VotesError:  # the row of the file, not of the counts, must be named
             return None
-        sums = [a * b for a, b in zip(times.tolist(), each.tolist(), strict=True)]
-        if sum(sums) > LARGEST_COUNT:
-            return None
-        times = np.array(sums, dtype=np.int64)
     codes, values = grid(grouped, layout.votes)
     jurors = [table.names[k] for k in layout.votes]
     return wide_votes(codes, values, jurors=jurors, items=None, counts=times, options=options)
+
+
+def weighted_counts(times: Integers, counts: Sequence[Any], name: str) -> Integers:
+    """How many items each group of rows with one count stands for: added here, where integers do not overflow."""
+    each = checked_counts(counts, f"column {name!r}")
+    weighted = [count * rows for count, rows in zip(each.tolist(), times.tolist(), strict=True)]
+    if sum(weighted) > LARGEST_COUNT:
+        raise VotesError(
+            f"column {name!r}: the counts add up to more than {LARGEST_COUNT:,}, the largest number of items"
+        )
+    return np.array(weighted, dtype=np.int64)
 
 
 def _are_items_named(table: SourceTable, k: int, *, repeated: bool) -> bool:
@@ -188,7 +200,6 @@ class _Panel:
     juror: Integers  #: of each pair
     code: NDArray[Any]  #: of each pair, -1 where it is no vote
     findings: tuple[Finding, ...]
-    labels_told: bool
 
     @property
     def width(self) -> int:
@@ -236,8 +247,7 @@ def _count_long(table: SourceTable, layout: Layout, options: Reading) -> Votes |
             if (tuples["k0"] & _UNKNOWN).any():
                 break
             if not tuples["odd"].any():
-                votes = _checked(panel, tuples)
-                return None if votes is None else apply_scale(votes, options)
+                return _checked(panel, tuples, options)
         else:
             return None
     return None
@@ -287,7 +297,7 @@ def _panel(table: SourceTable, pairs: str, juror: int, label: int, options: Read
     by = np.array([place[name] for name in names])
     times = _rows_of_pairs(table, juror, label) if spelling.absent or spelling.abstained else None
     findings = spelling.findings(list(map(str, jurors)), by, np.arange(len(rows)), times)
-    panel = _Panel(jurors, labels, by, recode(spelling.answers, labels), findings, options.labels is not None)
+    panel = _Panel(jurors, labels, by, recode(spelling.answers, labels), findings)
     if panel.keys <= _MOST_KEYS:
         listed = ", ".join(f"unnest(?::BIGINT[]) AS k{k}" for k in range(panel.keys))
         bits = f"SELECT unnest(range({len(rows)})) AS id, {listed}, unnest(?::BIGINT[]) AS vote"
@@ -320,7 +330,7 @@ def _tuples(table: SourceTable, panel: _Panel, name: str, odd: str, juror: int, 
     return dict(table.watched(sql).fetchnumpy())
 
 
-def _checked(panel: _Panel, tuples: dict[str, NDArray[Any]]) -> Votes | None:
+def _checked(panel: _Panel, tuples: dict[str, NDArray[Any]], options: Reading) -> Votes | None:
     """The tuples as votes with counts; None where a juror voted twice, or where the panel is sparse."""
     codes = panel.codes([tuples[f"k{k}"] for k in range(panel.keys)])
     votes, counts = tuples["votes"], tuples["n"].astype(np.int64)
@@ -329,4 +339,5 @@ def _checked(panel: _Panel, tuples: dict[str, NDArray[Any]]) -> Votes | None:
     if not fits_dense(int(counts.sum()) * len(panel.jurors), int((votes * counts).sum())):
         return None
     counted = Votes.from_matrix(codes, jurors=panel.jurors, labels=panel.labels, counts=counts, scale=None)
-    return replace(label_as_abstentions(counted), findings=panel.findings, labels_told=panel.labels_told)
+    told = options.labels is not None
+    return apply_scale(replace(label_as_abstentions(counted), findings=panel.findings, labels_told=told), options)

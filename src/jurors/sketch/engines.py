@@ -4,7 +4,7 @@ Wide votes are grouped by all their columns. A long table is queried twice: firs
 label, then for one number per item. The meaning of a cell is decided here, from the distinct cells that came back, as
 for files; the engine is only given which cells are which label.
 
-**Decision tuples as numbers** (`Pivot`), so that one sum per item and one group-by count them in any engine. With R
+**Decision tuples as numbers**, so that one sum per item and one group-by count them in any engine. With R
 labels, base b = R + 1 and digit 0 for "no vote", the vote "label l by juror j" adds (l + 1) b^j to its item's number,
 and grouping the numbers counts the tuples. Jurors share a number as long as *all* votes added up stay below 2^63, so
 that none overflows, whatever the votes repeat. Two votes of one juror on one item run into each other, and are noticed
@@ -15,7 +15,7 @@ carried, and then as many digits differ from 0 as there are votes only if no two
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, cast
 
 import narwhals as nw
@@ -25,8 +25,9 @@ from numpy.typing import NDArray
 from jurors._numeric import Integers
 from jurors.errors import VotesError
 from jurors.options import Label, Reading
+from jurors.sketch.count import selected_cells, weighted_counts
 from jurors.sketch.sketch import Sketch
-from jurors.votes.codes import LARGEST_COUNT, Finding, checked_counts, code_type, factorize, recode
+from jurors.votes.codes import Finding, code_type, factorize, recode
 from jurors.votes.findings import repeated_rows, table_findings
 from jurors.votes.frame import (
     Frame,
@@ -41,7 +42,7 @@ from jurors.votes.frame import (
 from jurors.votes.io.duckdb_table import BLANKS
 from jurors.votes.layout import Layout
 from jurors.votes.read import clean_cells, in_natural_order, labels_of, spelled_labels, wide_votes
-from jurors.votes.scale import apply_scale, collapse_repeats, select_jurors, selects_jurors
+from jurors.votes.scale import apply_scale, collapse_repeats, selects_jurors
 from jurors.votes.table import Votes, abstentions_as_label, label_as_abstentions, votes_twice, with_findings
 
 _LARGEST = 1 << 63
@@ -52,57 +53,48 @@ _PIVOTED, _PIVOTED_IN_MEMORY = 100, 20
 _NO_NAME = ("", "nan", "NaN")
 
 
-@dataclass(frozen=True)
-class Pivot:
-    """How decision tuples are written as numbers, and what all of them must add up to."""
+def shared_numbers(tally: Integers) -> list[list[tuple[int, int]]]:
+    """The jurors that share a number, each with the weight of its digit.
 
-    jurors: tuple[str, ...]
-    labels: tuple[Label, ...]
-    tally: Integers  #: jurors x labels: how many votes there are of each
+    `tally` has how many votes there are of each juror (rows) for each label (columns).
+    """
+    parts: list[list[tuple[int, int]]] = [[]]
+    base, weight, reached = tally.shape[1] + 1, 1, 0
+    for j, row in enumerate(tally.tolist()):
+        digits = sum((label + 1) * votes for label, votes in enumerate(row))
+        if parts[-1] and (reached + digits * weight >= _LARGEST or weight * base >= _LARGEST):
+            parts.append([])
+            weight, reached = 1, 0
+        parts[-1].append((j, weight))
+        weight, reached = weight * base, reached + digits * weight
+    return parts
 
-    @property
-    def base(self) -> int:
-        """One digit per label, and one for no vote."""
-        return len(self.labels) + 1
 
-    @property
-    def parts(self) -> list[list[tuple[int, int]]]:
-        """The jurors that share a number, each with the weight of its digit."""
-        parts: list[list[tuple[int, int]]] = [[]]
-        weight, reached = 1, 0
-        for j, row in enumerate(self.tally.tolist()):
-            digits = sum((label + 1) * votes for label, votes in enumerate(row))
-            if parts[-1] and (reached + digits * weight >= _LARGEST or weight * self.base >= _LARGEST):
-                parts.append([])
-                weight, reached = 1, 0
-            parts[-1].append((j, weight))
-            weight, reached = weight * self.base, reached + digits * weight
-        return parts
-
-    def count(self, table: Any, sums: Sequence[Any]) -> Sketch | None:
-        """The sketch from each vote's (or row's) share of its item's numbers; None if a juror votes twice on one."""
-        keys = [f"key{k}" for k in range(len(sums))]
-        shares = table.with_columns(*(share.alias(key) for share, key in zip(sums, keys, strict=True)))
-        by_item = shares.select("item", *keys).group_by("item").agg(*(nw.col(key).sum() for key in keys))
-        numbers = by_item.with_columns(*(nw.col(key).cast(nw.Int64) for key in keys)).select(*keys)
-        tuples = collect(numbers.group_by(keys).agg(nw.len().alias("n")))
-        counts = integers(tuples["n"])
-        codes = np.empty((len(counts), len(self.jurors)), dtype=code_type(len(self.labels)))
-        for key, part in zip(keys, self.parts, strict=True):
-            rest = integers(tuples[key])
-            for j, _ in part:
-                rest, digit = np.divmod(rest, self.base)
-                codes[:, j] = digit - 1
-            if rest.any():  # more digits than jurors
-                return None
-        # no two votes ran into each other: the two sums of the module's docstring
-        votes, digits = int(self.tally.sum()), dot(self.tally.sum(axis=0), np.arange(1, self.base))
-        counted = dot(counts, (codes >= 0).sum(axis=1)), dot(counts, codes.sum(axis=1, dtype=np.int64) + codes.shape[1])
-        if counted != (votes, digits):
+def _count_numbers(
+    table: Any, sums: Sequence[Any], jurors: Sequence[str], labels: Sequence[Label], tally: Integers
+) -> Sketch | None:
+    """The sketch from each vote's (or row's) share of its item's numbers; None if a juror votes twice on one."""
+    base = len(labels) + 1  # one digit per label, and one for no vote
+    keys = [f"key{k}" for k in range(len(sums))]
+    shares = table.with_columns(*(share.alias(key) for share, key in zip(sums, keys, strict=True)))
+    by_item = shares.select("item", *keys).group_by("item").agg(*(nw.col(key).sum() for key in keys))
+    numbers = by_item.with_columns(*(nw.col(key).cast(nw.Int64) for key in keys)).select(*keys)
+    tuples = collect(numbers.group_by(keys).agg(nw.len().alias("n")))
+    counts = integers(tuples["n"])
+    codes = np.empty((len(counts), len(jurors)), dtype=code_type(len(labels)))
+    for key, part in zip(keys, shared_numbers(tally), strict=True):
+        rest = integers(tuples[key])
+        for j, _ in part:
+            rest, digit = np.divmod(rest, base)
+            codes[:, j] = digit - 1
+        if rest.any():  # more digits than jurors
             return None
-        return Sketch.from_votes(
-            Votes.from_matrix(codes, jurors=self.jurors, labels=self.labels, counts=counts, scale=None)
-        )
+    # no two votes ran into each other: the two sums of the module's docstring
+    votes, digits = int(tally.sum()), dot(tally.sum(axis=0), np.arange(1, base))
+    counted = dot(counts, (codes >= 0).sum(axis=1)), dot(counts, codes.sum(axis=1, dtype=np.int64) + codes.shape[1])
+    if counted != (votes, digits):
+        return None
+    return Sketch.from_votes(Votes.from_matrix(codes, jurors=jurors, labels=labels, counts=counts, scale=None))
 
 
 # -- expressions --------------------------------------------------------------------------------------------
@@ -193,10 +185,7 @@ def _of_selected(frame: Frame, table: Any, layout: Layout, options: Reading) -> 
     """The rows of the selected jurors, and those that name none, which are refused."""
     juror = nw.col(f"c{layout.juror}")
     raw, _ = column(collect(table.select(juror).unique())[f"c{layout.juror}"], frame.names[cast(int, layout.juror)])
-    names = clean_cells(raw)
-    jurors = list(dict.fromkeys(name for name in names if name is not None))
-    selected = {jurors[k] for k in select_jurors(jurors, options)}
-    cells = [v for v, name in zip(raw, names, strict=True) if v is not None and (name is None or name in selected)]
+    cells = [cell for cell in selected_cells(raw, clean_cells(raw), options) if cell is not None]
     return table.filter(juror.is_null() | juror.is_in(cells))
 
 
@@ -211,7 +200,12 @@ def _count_wide(frame: Frame, table: Any, layout: Layout, options: Reading) -> S
         raise frame.no_rows()
     counts = integers(groups["n"])
     if layout.count is not None:
-        counts = _weighted(counts, groups[by[-1]], names[layout.count])
+        try:
+            counts = weighted_counts(counts, groups[by[-1]].to_list(), names[layout.count])
+        except VotesError as error:
+            if error.code != "bad_row":
+                raise
+            raise VotesError(error.about["what"]) from None  # the row is one of the groups, not of the frame
     columns = [column(groups[key], names[k]) for key, k in zip(keys, layout.votes, strict=True)]
     grid, values = grid_of(columns)
     jurors = [names[k] for k in layout.votes]
@@ -234,10 +228,9 @@ def _count_wide(frame: Frame, table: Any, layout: Layout, options: Reading) -> S
         *(position(key, cells, 1).alias(key) for key, cells in zip(keys, meanings, strict=True))
     )
     counts = cast("Integers", votes.counts)
-    tally = [[dot(counts, column == label) for label in range(len(votes.labels))] for column in votes.codes.T]
-    pivot = Pivot(votes.jurors, votes.labels, np.array(tally))
-    sums = [total([nw.col(keys[j]) * whole_number(weight) for j, weight in part]) for part in pivot.parts]
-    sketch = pivot.count(digits, sums)
+    tally = np.array([[dot(counts, column == label) for label in range(len(votes.labels))] for column in votes.codes.T])
+    sums = [total([nw.col(keys[j]) * whole_number(weight) for j, weight in part]) for part in shared_numbers(tally)]
+    sketch = _count_numbers(digits, sums, votes.jurors, votes.labels, tally)
     if sketch is None:
         flags = [where(nw.col(key) > 0).alias(key) for key in keys]
         by_item = digits.with_columns(*flags).group_by("item").agg(*(nw.col(key).sum() for key in keys))
@@ -249,22 +242,6 @@ def _count_wide(frame: Frame, table: Any, layout: Layout, options: Reading) -> S
         raise _twice(votes.jurors[keys.index(key)], item, sum(repeats.values()), ordered=frame.has_order)
     merged = replace(label_as_abstentions(sketch.tuples), findings=votes.findings, labels_told=votes.labels_told)
     return Sketch.from_votes(apply_scale(merged, options))
-
-
-def _weighted(times: Integers, cells: Any, name: str) -> Integers:
-    """How many items each group of rows with one count stands for: added here, where integers do not overflow."""
-    try:
-        each = checked_counts(cells.to_list(), f"column {name!r}")
-    except VotesError as error:
-        if error.code != "bad_row":
-            raise
-        raise VotesError(error.about["what"]) from None  # the row is one of the groups, not of the frame
-    weighted = [count * rows for count, rows in zip(each.tolist(), times.tolist(), strict=True)]
-    if sum(weighted) > LARGEST_COUNT:
-        raise VotesError(
-            f"column {name!r}: the counts add up to more than {LARGEST_COUNT:,}, the largest number of items"
-        )
-    return np.array(weighted, dtype=np.int64)
 
 
 # -- long -------------------------------------------------------------------------------------------------
@@ -296,20 +273,23 @@ def _count_long(frame: Frame, table: Any, layout: Layout, options: Reading) -> S
     tally = np.zeros((len(jurors), len(kinds)), dtype=np.int64)
     voted = code[to] >= 0
     np.add.at(tally, (place[by][voted], code[to][voted]), times[voted])
-    pivot = Pivot(tuple(map(str, jurors)), kinds, tally)
     by_juror = cells_of(juror_cells, place)
     digits = named.with_columns(position(what, cells_of(cells, code), 1).alias("digit"))
-    weights = [total([where(nw.col(who).is_in(by_juror[j]), weight) for j, weight in part]) for part in pivot.parts]
-    sketch = pivot.count(digits, [nw.col("digit") * weight for weight in weights])
+    sums = [
+        nw.col("digit") * total([where(nw.col(who).is_in(by_juror[j]), weight) for j, weight in part])
+        for part in shared_numbers(tally)
+    ]
+    jurors = list(map(str, jurors))
+    sketch = _count_numbers(digits, sums, jurors, kinds, tally)
     if sketch is None:
         voted_on = digits.filter(nw.col("digit") > 0).with_columns(position(who, by_juror, 0).alias("place"))
         twice = voted_on.group_by("item", "place").agg(nw.len().alias("n")).filter(nw.col("n") > 1)
         totals = collect(twice.select(nw.col("n").sum(), nw.col("item").count()))
         first = collect(twice.sort("item", "place").head(1))
         repeats = int(totals["n"].to_list()[0] - totals["item"].to_list()[0])
-        name = pivot.jurors[int(first["place"].to_list()[0])]
+        name = jurors[int(first["place"].to_list()[0])]
         raise _twice(name, first["item"].to_list()[0], repeats, ordered=frame.has_order)
-    findings = spelling.findings(pivot.jurors, place[by], to, times)
+    findings = spelling.findings(jurors, place[by], to, times)
     votes = replace(label_as_abstentions(sketch.tuples), findings=findings, labels_told=options.labels is not None)
     return Sketch.from_votes(apply_scale(votes, options))
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jurors._numeric import Floats, Integers, stable_argsort
+from jurors._numeric import Floats, Integers
 from jurors.sketch.sketch import Sketch
 
 _DENSE_CELLS = 4_000_000  # above this many cells of X, compressed sparse rows are smaller and faster ...
@@ -28,7 +28,7 @@ _PART_VOTES = 1 << 21  # votes of a long sparse sketch taken at a time: memory s
 _EXACT_SINGLES = 1 << 24  # items up to which sums in single precision are exact
 _SPARSE_COST = 20  # one multiplication in a sparse product costs about as much as so many in a dense one
 _MOST_LISTED, _MOST_PLACES = 1 << 22, 1 << 22  # pairs of votes, and of jurors, up to which they are listed and counted
-_MOST_EMPTY = 8  # places per vote in a table of each tuple's votes side by side
+_MOST_EMPTY = 8  # times more votes on a tuple than there are on average: each vote is compared with so many
 
 
 @dataclass(frozen=True)
@@ -422,22 +422,12 @@ class Pairs:
         tuples, width = self.sketch.tuples, len(self.sketch.jurors)
         return not tuples.is_dense or bool(tuples.rows * width**2 > _SPARSE_COST * (cast**2).sum() + _BLOCK_CELLS)
 
-    @cached_property
-    def _columns(self) -> dict[int | None, tuple[Any, Any]]:
-        """A cache for `_column`."""
-        return {}
-
     def _column(self, label: int | None, part: Sketch) -> tuple[Any, Any]:
         """Tuples x jurors who voted a label, or any: with the tuples' counts, and with ones."""
-        if label in self._columns:
-            return self._columns[label]
         row, juror, code = part.tuples.triples()
         if label is not None:
             row, juror = row[code == label], juror[code == label]
-        column = _table(part, row, juror, row, part.tuples.rows)
-        if part is self.sketch:  # of many parts none is stored
-            self._columns[label] = column
-        return column
+        return _table(part, row, juror, row, part.tuples.rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -454,30 +444,17 @@ class _Listed:
     def of(cls, sketch: Sketch) -> _Listed | None:
         """None where some tuples have so many votes that products are faster."""
         row, juror, code = sketch.tuples.triples()
-        rows, width = sketch.tuples.rows, len(sketch.jurors)
-        cast = sketch.cast
-        most = int(cast.max(initial=0))
+        width, cast = len(sketch.jurors), sketch.cast
+        most = int(cast.max(initial=1))
         pairs = int((cast * (cast - 1) // 2).sum())
-        if width**2 > _MOST_PLACES or pairs > _MOST_LISTED or most * rows > _MOST_EMPTY * len(row):
+        if width**2 > _MOST_PLACES or pairs > _MOST_LISTED or most * sketch.tuples.rows > _MOST_EMPTY * len(row):
             return None
-        # A column per tuple with its votes, those with the most votes first: then all that have a k-th vote are at the
-        # beginning, and that vote pairs with the k before.
-        order = stable_argsort(-cast)
-        column = np.empty_like(order)
-        column[order] = np.arange(rows)
-        at = (np.arange(len(row)) - (np.cumsum(cast) - cast)[row]) * rows + column[row]
-        jurors, labels = np.zeros((most, rows), dtype=np.int32), np.zeros((most, rows), dtype=code.dtype)
-        jurors.ravel()[at], labels.ravel()[at] = juror, code
-        counts = None if (sketch.counts == 1).all() else sketch.counts[order].astype(np.float64)
-        longer = rows - np.searchsorted(cast[order[::-1]], np.arange(1, most + 1))
-        blocks = [(k, slice(0, int(longer[k]))) for k in range(1, most)]
-        return cls(
-            _joined([jurors[:k, some] * np.int32(width) + jurors[k, some] for k, some in blocks], np.int32),
-            _joined([labels[:k, some] for k, some in blocks], code.dtype),
-            _joined([np.broadcast_to(labels[k, some], (k, some.stop)) for k, some in blocks], code.dtype),
-            None if counts is None else _joined([np.broadcast_to(counts[some], (k, some.stop)) for k, some in blocks]),
-            width,
-        )
+        apart = [np.flatnonzero(row[k:] == row[:-k]) for k in range(1, most)]  # votes whose k-th next is on their tuple
+        first = np.concatenate([np.zeros(0, dtype=np.int64), *apart])
+        second = first + np.repeat(np.arange(1, most), [len(some) for some in apart])
+        place = juror.astype(np.int32)[first] * np.int32(width) + juror[second].astype(np.int32)
+        items = None if (sketch.counts == 1).all() else sketch.counts[row[first]].astype(np.float64)
+        return cls(place, code[first], code[second], items, width)
 
     def where(self, first: int | None, second: int | None) -> Any:
         """Which of them are votes for these labels; None is any."""
@@ -491,10 +468,6 @@ class _Listed:
             which = np.flatnonzero(which)  # flags at random are taken in a fifth of the time by their places
         items = None if self.items is None else self.items[which]
         return np.bincount(self.place[which], items, self.jurors**2)
-
-
-def _joined(parts: list[NDArray[Any]], kind: Any = np.float64) -> NDArray[Any]:
-    return np.concatenate([part.ravel() for part in parts]) if parts else np.zeros(0, dtype=kind)
 
 
 def _table(part: Sketch, row: Integers, juror: NDArray[Any], side: Integers, sides: int) -> tuple[Any, Any]:

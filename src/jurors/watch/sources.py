@@ -715,7 +715,7 @@ class Folder(VoteSource):
                 raise VotesError("no reader recognizes this file; name its tool with --from, or remove the file")
             if reader[0] == "openinference":
                 _, _, question = (self.options.tool or "").partition(":")
-                records, prefix = openinference.read_stream(files, question or None), ""
+                records, prefix = openinference.read(files, question or None, is_stream=True), ""
             else:
                 whole = read_records(files, reader[1])
                 if not isinstance(whole, Records):

@@ -249,25 +249,13 @@ def _copy(path: Path, target: Path, *, skip: int = 0) -> Path:
 
 def _mixes_newlines(path: Path, head: bytes) -> bool:
     """Whether lines end in more than one of CR LF, CR and LF, which DuckDB's strict reading refuses or misreads."""
-    if not any(b"\r" in block for block in _blocks(path, head)):
-        return False
-    returns = feeds = both = 0
-    before = b""
-    for block in _blocks(path, head):
-        returns, feeds = returns + block.count(b"\r"), feeds + block.count(b"\n")
-        both += block.count(b"\r\n") + (before == b"\r" and block[:1] == b"\n")
-        before = block[-1:]
-    return feeds > 0 and not returns == feeds == both
-
-
-def _blocks(path: Path, head: bytes) -> Iterator[bytes]:
-    yield head
-    if len(head) < HEAD:
-        return
     with path.open("rb") as file:
-        file.seek(len(head))
-        while block := file.read(HEAD):
-            yield block
+        if b"\r" not in head and not any(b"\r" in block for block in iter(lambda: file.read(HEAD), b"")):
+            return False
+    with path.open(encoding="latin-1") as text:
+        while text.read(HEAD):
+            pass
+        return isinstance(text.newlines, tuple)  # more than one of them
 
 
 def _format_of(head: bytes, format: Format | None) -> Format:

@@ -349,8 +349,6 @@ def _below(folder: Path) -> Iterator[Path]:
 
 def _matching(pattern: str) -> FoundFiles:
     matches = sorted(glob.glob(pattern, recursive=True))
-    if not matches:
-        raise VotesError("no file matches this pattern", code="no_file")
     whole_tree = "**" in pattern  # as a folder's name does, it names no file by itself
     located = []
     for match in matches:

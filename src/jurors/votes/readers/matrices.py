@@ -158,21 +158,19 @@ def _recognises_counts(files: Files) -> bool:
     return _NAMED.search(head) is not None or _BARE.match(head.lstrip()) is not None
 
 
-def by_true_label(document: Any) -> tuple[Votes, list[Label | None]]:
+def by_true_label(document: Any) -> Votes:
     """Read counts of decision tuples from a parsed JSON document.
 
     Returns
     -------
-    votes : Votes
+    Votes
         One weighted row per entry: the sum over the true labels, and over the experiments where there are several.
-    truth : list
-        The true label of each row; None where it is not known.
 
     Examples
     --------
-    >>> votes, truth = by_true_label({"a": {"aab": 2, "abb": 1}, "b": {"aab": 3}})
-    >>> votes.total, votes.counts.tolist(), truth
-    (6, [2, 1, 3], ['a', 'a', 'b'])
+    >>> votes = by_true_label({"a": {"aab": 2, "abb": 1}, "b": {"aab": 3}})
+    >>> votes.total, votes.counts.tolist()
+    (6, [2, 1, 3])
     """
     entries = [entry for experiment in experiments(document) for entry in _entries(experiment)]
     if not entries:
@@ -198,8 +196,7 @@ def by_true_label(document: Any) -> tuple[Votes, list[Label | None]]:
     place = {label: k for k, label in enumerate(labels)}
     codes = np.array([[place[value] for value in row] for row in rows])
     juror_names = None if jurors is None else [str(name) for name in jurors]
-    votes = Votes.from_matrix(codes, jurors=juror_names, labels=labels, counts=[count for _, _, count in entries])
-    return votes, [label for label, _, _ in entries]
+    return Votes.from_matrix(codes, jurors=juror_names, labels=labels, counts=[count for _, _, count in entries])
 
 
 def experiments(document: Any) -> list[Any]:
@@ -239,5 +236,5 @@ def _entries(experiment: Any) -> Iterator[tuple[Label | None, str, int]]:
 BY_TRUE_LABEL = Reader(
     "file of decision counts (by true label, where it is known)",
     _recognises_counts,
-    lambda files: by_true_label(files.document().value)[0],
+    lambda files: by_true_label(files.document().value),
 )

@@ -57,32 +57,20 @@ def _is_spans(files: Files, path: Path) -> bool:
 recognises = recogniser(_is_spans)
 
 
-def read(files: Files, question: str | None = None) -> Records:
+def read(files: Files, question: str | None = None, *, is_stream: bool = False) -> Records:
     """Read the results on every span, trace and session; with a question, only those of that name.
 
-    Returns
-    -------
-    Records
-        One row per annotation or evaluation.
-    """
-    return records_from(_all_records(files), question, is_stream=False)
-
-
-def read_stream(files: Files, question: str | None = None) -> Records:
-    """Read the same where more files will come: jurors are named by name and source, not by what distinguishes them.
+    Where more files will come (`is_stream`), jurors are named by name and source, not by what distinguishes them.
 
     Returns
     -------
     Records
         One row per annotation or evaluation.
     """
-    return records_from(_all_records(files), question)
-
-
-def _all_records(files: Files) -> Iterator[Node]:
     expected = "expected OTLP-JSON ('resourceSpans'), spans or annotations"
-    for path in files.own(lambda path: _is_spans(files, path), TITLE, expected=expected):
-        yield from records_of(files, path)
+    paths = files.own(lambda path: _is_spans(files, path), TITLE, expected=expected)
+    records = (record for path in paths for record in records_of(files, path))
+    return records_from(records, question, is_stream=is_stream)
 
 
 def records_from(records: Iterable[Node], question: str | None = None, *, is_stream: bool = True) -> Records:
