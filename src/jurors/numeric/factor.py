@@ -140,9 +140,7 @@ class Scale:
     variance: float  #: of the truth
 
 
-def on_panel_scale(
-    mean: Sequence[float], loading: Sequence[float], reliability: Sequence[float], unit: float
-) -> Scale:
+def on_panel_scale(mean: Sequence[float], loading: Sequence[float], reliability: Sequence[float], unit: float) -> Scale:
     """The panel's scale from loadings that are right up to a common factor; `unit` is that factor, squared.
 
     Returns
