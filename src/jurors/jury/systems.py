@@ -460,13 +460,6 @@ def compare_graded(
     z = NormalDist().inv_cdf(0.5 + level / 2)
     half = z * np.sqrt(np.diag(covariance) + unknown)
     low, high = np.maximum(rate - half, 0.0), np.minimum(rate + half, 1.0)
-    rates = {
-        names[k]: SystemRate(
-            rate=lowest + unit * float(rate[k]), low=lowest + unit * float(low[k]), high=lowest + unit * float(high[k]),
-            items=int(items[k]), raw=lowest + unit * float(raw[k]), gold=int(golden[k]),
-        )
-        for k in order
-    }  # fmt: skip
     reasons = []  # why the panel itself keeps an order from being settled
     if any(alarm.level == "alarm" for alarm in evaluation.alarms):
         reasons.append("an alarm is raised about the judges")
@@ -474,32 +467,33 @@ def compare_graded(
     if not evaluation.exam and informative < _INFORMATIVE * len(evaluation.jurors):
         reasons.append("too few judges are known to do better than a constant answer")
     ranked = [k for k in order.tolist() if items[k] >= _FEWEST_ITEMS]
-    pairs = list(combinations(order.tolist(), 2))
     strict = NormalDist().inv_cdf(1 - (1 - level) / 2 / max(len(list(combinations(ranked, 2))), 1))
-    differences = []
-    for a, b in pairs:
+    differences, is_better = [], np.zeros((size, size), dtype=bool)  # settled: the row's system over the column's
+    for a, b in combinations(order.tolist(), 2):
         gap = float(rate[a] - rate[b])
         error = float(np.sqrt(covariance[a, a] + covariance[b, b] - 2 * covariance[a, b] + unknown[a] + unknown[b]))
         is_ranked = a in ranked and b in ranked
         settled: Order = "not settled"
-        if abs(gap) > strict * error and is_ranked and not reasons:
-            settled = "settled"
-        elif abs(gap) > z * error and is_ranked:
+        if gap > strict * error and is_ranked and not reasons:
+            settled, is_better[a, b] = "settled", True
+        elif gap > z * error and is_ranked:
             settled = "leaning"
         low_end, high_end = max(gap - z * error, -1.0), min(gap + z * error, 1.0)
         ends = unit * low_end, unit * high_end
         differences.append(SystemDifference(names[a], names[b], unit * gap, *ends, settled))
-    for name in (names[k] for k in ranked):
-        beside = [d for d in differences if d.order == "settled" and name in (d.a, d.b)]
-        better = sum((d.difference < 0) == (d.a == name) for d in beside)
-        rates[name] = replace(rates[name], best_rank=1 + better, worst_rank=len(ranked) - (len(beside) - better))
-    settled_pairs = {frozenset((d.a, d.b)) for d in differences if d.order == "settled"}
+    best, worst = 1 + is_better.sum(axis=0), len(ranked) - is_better.sum(axis=1)
+    rates = {
+        names[k]: SystemRate(
+            *(lowest + unit * float(x[k]) for x in (rate, low, high)), int(items[k]), lowest + unit * float(raw[k]),
+            int(golden[k]), *((int(best[k]), int(worst[k])) if k in ranked else (None, None)),
+        )
+        for k in order.tolist()
+    }  # fmt: skip
     tiers: list[list[str]] = []  # cut wherever every system above is settled against every system below
-    for k, name in enumerate(names[k] for k in ranked):
-        above, below = ranked[:k], ranked[k:]
-        if all(frozenset((names[a], names[b])) in settled_pairs for a in above for b in below):
+    for place_in_order, k in enumerate(ranked):
+        if is_better[np.ix_(ranked[:place_in_order], ranked[place_in_order:])].all():
             tiers.append([])
-        tiers[-1].append(name)
+        tiers[-1].append(names[k])
     return SystemComparison(
         good=good, systems=rates, differences=tuple(differences),
         ranking=tuple(map(tuple, tiers)), level=level, judges=len(votes.jurors),
