@@ -357,13 +357,10 @@ def compare_systems(
     if compared.good is None:
         raise OptionError("covariate= needs the label that counts; name it with good=", name="good")
     is_good = np.array([float(label == compared.good) for label in counted.votes.labels] + [np.nan])
-    row, juror, code = counted.votes.triples()
-    cast = np.full((counted.votes.rows, len(counted.votes.jurors)), -1)
-    cast[row, juror] = code
     truth = None if known is None else is_good[np.asarray(known)]
     if votes.counts is not None:
         raise OptionError("covariate= needs one row per item, and these votes are counts", name="covariate")
-    leanings = find_leanings(is_good[cast], counted.votes.jurors, contrasts, truth, compared.level)
+    leanings = find_leanings(is_good[counted.votes.codes], counted.votes.jurors, contrasts, truth, compared.level)
     return replace(compared, leanings=leanings)
 
 
