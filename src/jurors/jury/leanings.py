@@ -50,7 +50,6 @@ class Leaning:
     p: float  #: corrected for the number of judges and covariates
     found: bool
     by: str  #: "panel": beside the other judges; "gold": beside the truth
-    items: int
 
     @property
     def sentence(self) -> str:
@@ -168,7 +167,7 @@ def _beside_truth(
         half = float(t.ppf(1 - alpha / 2)) * error_of_slope
         p = float(2 * t.sf(abs(slope[1]) / error_of_slope))
         value = float(slope[1])
-        found.append(Leaning(judge, *names, value, value - half, value + half, p, False, "gold", items))
+        found.append(Leaning(judge, *names, value, value - half, value + half, p, False, "gold"))
     return _corrected(found, alpha, tests)
 
 
@@ -208,8 +207,7 @@ def _beside_panel(
     for j, judge in enumerate(judges):
         value, error = estimates[j]
         p = 2 * normal.cdf(-abs(value / error))
-        items = int(np.isfinite(votes[:, j]).sum())
-        found.append(Leaning(judge, *names, value, value - z * error, value + z * error, p, False, "panel", items))
+        found.append(Leaning(judge, *names, value, value - z * error, value + z * error, p, False, "panel"))
     return _corrected(found, alpha, tests)
 
 

@@ -113,8 +113,6 @@ class SystemComparison(Result):
     ranking: tuple[tuple[str, ...], ...]  #: tiers, the best first
     level: float
     judges: int
-    common_sd: float  #: of the shift that all systems share
-    own_sd: float  #: of a system's own shift
     alarms: tuple[Alarm, ...] = ()
     reasons: tuple[str, ...] = field(default=())  #: why no order is settled, where the panel is the reason
     leanings: tuple[Leaning, ...] = ()  #: how judges' rates change with covariates
@@ -126,7 +124,7 @@ class SystemComparison(Result):
     _version = 1
 
     def _document(self) -> dict[str, Any]:
-        names = ("good", "level", "judges", "systems", "differences", "ranking", "common_sd", "own_sd", "leanings")
+        names = ("good", "level", "judges", "systems", "differences", "ranking", "leanings")
         return {name: getattr(self, name) for name in (*names, "adjusted", "with_gold", "alarms")}
 
     def _columns(self) -> Columns:
@@ -494,7 +492,6 @@ def compare_graded(
     return SystemComparison(
         good=good, systems=rates, differences=tuple(differences),
         ranking=tuple(map(tuple, tiers)), level=level, judges=len(votes.jurors),
-        common_sd=unit * common, own_sd=unit * own,
         alarms=tuple(alarm for alarm in evaluation.alarms if alarm.level != "note"), reasons=tuple(reasons),
         evaluation=evaluation, adjusted=None if adjust is None else adjust[0],
         with_gold=_gold_widths(prior, unknown_before, items, noise, z, unit),
