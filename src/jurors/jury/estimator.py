@@ -140,8 +140,7 @@ class Jury:
         # Tuples of the fit have the probabilities that `label` gives them.
         place = {row.tobytes(): k for k, row in enumerate(fitted.sketch.tuples.codes)}
         rows = np.array([place.get(row.tobytes(), -1) for row in sketch.tuples.codes], dtype=np.int64)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            of_fit = fitted.by_true_label / fitted.sketch.counts[:, None]
+        of_fit = fitted.posterior
         known = np.flatnonzero(rows >= 0)
         known = known[np.isfinite(of_fit[rows[known]]).all(axis=1)]
         posterior[known] = of_fit[rows[known]]

@@ -246,21 +246,20 @@ class _TwoClasses:
         away = theta[3 : 3 + 2 * self.size] - self.centre
         return float(total.sum() - 0.5 * _PRIOR * (away**2).sum()), np.hstack(columns)
 
-    def _pull(self, theta: Floats) -> tuple[Floats, Floats]:
-        """Gradient and precision of the penalty."""
+    def _penalised(self, theta: Floats, scores: Floats) -> tuple[Floats, Floats]:
+        """The gradient of the penalty, and the information of these scores with that of the penalty."""
         pull, precision = np.zeros(len(theta)), np.zeros(len(theta))
         judges = slice(3, 3 + 2 * self.size)
         pull[judges], precision[judges] = -_PRIOR * (theta[judges] - self.centre), _PRIOR
-        return pull, precision
+        return pull, scores.T @ scores + np.diag(precision + 1e-8)
 
     def fit(self, leaning: Sequence[int], start: Floats | None = None) -> Floats:
         """Maximise the penalised likelihood by scoring with step halving."""
         theta = np.concatenate([[0.0, 0.0, 0.0], self.centre]) if start is None else start
         value, scores = self._scores(theta, leaning)
         for _ in range(_STEPS):
-            pull, precision = self._pull(theta)
+            pull, information = self._penalised(theta, scores)
             gradient = scores.sum(axis=0) + pull
-            information = scores.T @ scores + np.diag(precision + 1e-8)
             step = np.linalg.solve(information, gradient)
             if float(step @ gradient) < 1e-6:
                 break
@@ -283,9 +282,8 @@ class _TwoClasses:
     def test(self, theta: Floats, leaning: Sequence[int], judge: int) -> tuple[float, float]:
         """Estimate the leaning of one more judge by its efficient score, and its standard error."""
         _, scores = self._scores(theta, leaning, (judge,))
-        pull, precision = self._pull(theta)
         nuisance, own = scores[:, :-1], scores[:, -1]
-        information = nuisance.T @ nuisance + np.diag(precision + 1e-8)
+        pull, information = self._penalised(theta, nuisance)
         weights = np.linalg.solve(information, nuisance.T @ own)
         efficient = own - nuisance @ weights
         variance = max(float(efficient @ efficient), 1e-9)
@@ -296,8 +294,7 @@ class _TwoClasses:
     def free(self, theta: Floats, leaning: Sequence[int]) -> dict[int, tuple[float, float]]:
         """The fitted leanings and their standard errors."""
         _, scores = self._scores(theta, leaning)
-        _, precision = self._pull(theta)
-        covariance = np.linalg.inv(scores.T @ scores + np.diag(precision + 1e-8))
+        covariance = np.linalg.inv(self._penalised(theta, scores)[1])
         found = {}
         for place, j in enumerate(leaning, 3 + 2 * self.size):
             unit = self._unit(theta, leaning, j)

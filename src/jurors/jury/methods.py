@@ -211,10 +211,9 @@ def grade_groups(sketch: Sketch, grade: Callable[[Sketch], Evaluation]) -> Evalu
     # Each group's items as the group labels them: by majority vote where its distinct jurors are too few.
     posterior = np.repeat(np.array(solution.prevalences)[None], sketch.tuples.rows, axis=0)  # of items without a vote
     by_majority = np.zeros(sketch.tuples.rows, dtype=bool)
-    for (part, rows), card in zip(parts, cards, strict=True):
+    for (_, rows), card in zip(parts, cards, strict=True):
         if (own := card.independent.partition) is not None:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                posterior[rows] = own.by_true_label / part.counts[:, None]
+            posterior[rows] = own.posterior
             by_majority[rows] = own.is_sure_of_itself
     partition = partition_by_label(sketch, solution, np.nan_to_num(posterior))
     partition = replace(partition, by_majority=by_majority if by_majority.any() else None)

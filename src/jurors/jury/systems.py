@@ -418,8 +418,7 @@ def compare_graded(
     # what stays unknown about each item's own label
     partition, doubt, expected = evaluation.partition, share * (1 - share), share
     if partition is not None:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            posterior = (partition.by_true_label / partition.sketch.counts[:, None])[counted.tuple_of_row]
+        posterior = partition.posterior[counted.tuple_of_row]
         mean = posterior @ scaled
         of_label = posterior @ scaled**2 - mean**2
         doubt = np.where(np.isfinite(of_label), np.maximum(of_label, 0.0), doubt)
