@@ -58,7 +58,7 @@ class Jury:
     classes_: NDArray[Any] = field(init=False)
     sketch_: Sketch = field(init=False)
     n_features_in_: int = field(init=False)
-    feature_names_in_: NDArray[np.object_] = field(init=False)  #: the columns of X; not there where they have no names
+    feature_names_in_: NDArray[np.object_] = field(init=False)  # the columns of X; not there where they have no names
 
     def fit(self, X: ArrayLike, y: object = None) -> Jury:
         """Grade the jurors on X, discarding earlier fits; y is ignored: there is no answer key.
