@@ -478,8 +478,9 @@ def compare_graded(
     best, worst = 1 + is_better.sum(axis=0), len(ranked) - is_better.sum(axis=1)
     rates = {
         names[k]: SystemRate(
-            *(lowest + unit * float(x[k]) for x in (rate, low, high)), int(items[k]), lowest + unit * float(raw[k]),
-            int(golden[k]), *((int(best[k]), int(worst[k])) if k in ranked else (None, None)),
+            rate=lowest + unit * float(rate[k]), low=lowest + unit * float(low[k]), high=lowest + unit * float(high[k]),
+            items=int(items[k]), raw=lowest + unit * float(raw[k]), gold=int(golden[k]),
+            best_rank=int(best[k]) if k in ranked else None, worst_rank=int(worst[k]) if k in ranked else None,
         )
         for k in order.tolist()
     }  # fmt: skip
