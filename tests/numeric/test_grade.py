@@ -17,10 +17,10 @@ from jurors._numeric import Floats
 from jurors.errors import DegenerateSketchError
 from jurors.numeric.data import find_outliers
 from jurors.numeric.grade import (
+    ABOUT_VALUES,
     VALUES_HELD,
     NumberGrades,
     Validities,
-    about_values,
     grade_numbers,
     reference_validities,
     value_items,
@@ -224,7 +224,7 @@ def test_the_stated_coverage_of_values_is_that_of_the_guide() -> None:
     table = guide.partition("| set | 80% |")[2].partition("\n\n")[0].splitlines()[2:]
     held = [float(line.split("|")[4].strip(" %")) / 100 for line in table]
     assert (len(held), min(held), max(held)) == pytest.approx(VALUES_HELD)
-    assert "contained 85% to 96% of the true values" in about_values()
+    assert "contained 85% to 96% of the true values" in ABOUT_VALUES
 
 
 def test_each_name_has_one_number_and_the_independent_model_its_own_place() -> None:

@@ -12,7 +12,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from shlex import quote
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
+
+import numpy as np
 
 from jurors.evaluate.alarms import Alarm, sort_by_severity
 from jurors.evaluate.consistency import describe_bias
@@ -299,6 +301,61 @@ def card_alarms(alarms: tuple[Alarm, ...], options: CardOptions) -> Notes:
     if options.full:
         return Notes(alarm_lines(alarms))
     return Notes(short_alarm_lines(alarms, _MOST_ALARM_LINES, {}), width=WIDTH, hanging="  ")
+
+
+def result_card(
+    title: str, result: Any, answer: Sequence[str], blocks: Sequence[Block], options: CardOptions
+) -> list[Block]:
+    """A card of numbers or preferences: alarms, the answer, the tables, and the remarks of the result."""
+    remarks = wrapped(*(f"{line[:1].upper()}{line[1:]}." for line in result.remarks))
+    card = [title, card_alarms(result.alarms, options), wrapped(*answer), *blocks, remarks]
+    return [block for block in card if not isinstance(block, Notes) or block.lines]
+
+
+def sort_rows(order: list[int], names: Sequence[str], votes: Any, options: CardOptions) -> list[int]:
+    """Jurors in the order that the options choose, without those that have too few votes."""
+    if options.sort == "votes":
+        order = sorted(order, key=lambda k: -votes[k])
+    elif options.sort == "name":
+        order = sorted(order, key=lambda k: names[k])
+    return [k for k in order if votes[k] >= options.min_votes]
+
+
+class RankedJurors:
+    """Grades by which jurors are ranked: by the lower end of one estimate's interval."""
+
+    jurors: tuple[str, ...]
+    alarms: tuple[Alarm, ...]
+    _ranked_by: ClassVar[str]  #: the estimate; its intervals are called the same with `_ends`
+    _votes_in: ClassVar[str]  #: how many answers each juror gave
+    _unranked: ClassVar[tuple[str, ...]]  #: alarms about jurors who are neither best nor worst
+
+    def _ranked(self) -> list[int]:
+        """The jurors that may be called best or worst: with an interval, enough votes and no such alarm."""
+        value, ends = getattr(self, self._ranked_by), getattr(self, f"{self._ranked_by}_ends")
+        votes = getattr(self, self._votes_in)
+        out = {name for alarm in self.alarms if alarm.reason in self._unranked for name in alarm.jurors}
+        known = np.isfinite(ends).all(axis=1) & (votes >= enough_votes(votes.tolist()))
+        known &= np.array([name not in out for name in self.jurors])
+        return sorted(np.flatnonzero(known).tolist(), key=lambda k: (-ends[k, 0], -value[k]))
+
+    def _ordered(self, options: CardOptions) -> list[int]:
+        """The ranked jurors, then the others by their estimate; or as the options choose."""
+        ranked, value = self._ranked(), np.nan_to_num(getattr(self, self._ranked_by), nan=-np.inf)
+        others = sorted(set(range(len(self.jurors))) - set(ranked), key=lambda k: (-value[k], k))
+        return sort_rows([*ranked, *others], self.jurors, getattr(self, self._votes_in), options)
+
+    @property
+    def leaders(self) -> tuple[str, ...]:
+        """The jurors that may be the best: their intervals reach the highest lower end."""
+        ranked, ends = self._ranked(), getattr(self, f"{self._ranked_by}_ends")
+        return tuple(self.jurors[k] for k in ranked if ends[k, 1] >= ends[ranked[0], 0])
+
+    @property
+    def best(self) -> str | None:
+        """The juror whose interval lies above all others'; None where intervals overlap."""
+        leaders = self.leaders
+        return leaders[0] if len(leaders) == 1 and len(self._ranked()) > 1 else None
 
 
 # -- the short card ---------------------------------------------------------------------------------------------

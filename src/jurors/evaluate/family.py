@@ -205,8 +205,7 @@ class DeclaredFamilies:
         groups += [(k, original) for k, original in enumerate(self.representatives) if k != original]
         start = _vote_starts(self.sketch, ())[0]
         if self.start is not None:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                known = self.start.by_true_label / self.sketch.counts[:, None]
+            known = self.start.posterior
             start = np.where(((known >= 0) & (known <= 1)).all(axis=1, keepdims=True), known, start)
         return fit_families(self.sketch, groups, start, keep_start=self.keeps_start)
 

@@ -437,6 +437,12 @@ class Partition(Result):
         return self.by_majority is not None and bool(self.by_majority.all())
 
     @property
+    def posterior(self) -> Floats:
+        """Tuples x labels, the share of each label; not finite where a tuple did not occur."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(self.by_true_label / self.sketch.counts[:, None])
+
+    @property
     def probability(self) -> Floats:
         """The probability that each tuple's label is right; NaN where it is not known.
 

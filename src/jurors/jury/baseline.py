@@ -218,8 +218,7 @@ def _paired_changes(evaluation: Evaluation, votes: Votes, earlier: EarlierRun) -
         label_of, juror_of = [labels.index(label) for label in e.labels], [e.jurors.index(name) for name in jurors]
         joint = np.zeros((len(jury.weights), len(labels)))
         joint[:, label_of] = jury.posterior  # a label that this run does not have is as improbable as can be
-        cast = np.full((len(jury.weights), len(e.jurors)), -1)
-        cast[jury.row, jury.juror] = np.array(label_of)[jury.label]
+        cast = np.array([*label_of, NO_VOTE])[run.sketch.tuples.codes]
         odds, at = log_odds(joint, jury.distinct), pairs[:, k]
         traits.append(panel_traits(jury))
         parts.append((odds[at], jury.distinct[at], cast[:, juror_of][at], np.asarray(noise[juror_of])))

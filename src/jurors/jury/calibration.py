@@ -127,9 +127,8 @@ class Calibration:
         if sketch is None or has_too_few_jurors(evaluation) or self.errors == "independent":
             return evaluation.independent.partition
         if self.gold is not None:
-            return (
-                evaluation.independent.partition if evaluation.calibrated is None else evaluation.calibrated.partition
-            )
+            calibrated = evaluation.calibrated
+            return evaluation.independent.partition if calibrated is None else calibrated.partition
         with single_threaded():
             posterior = calibration_basis(evaluation, self.blind or evaluation, sketch)[1]
             jury, _, _ = self._votes_and_gold(evaluation, sketch, posterior)
@@ -323,7 +322,8 @@ def calibration_basis(
     is_majority = evaluation.method == "majority" or partition is None or partition.is_sure_of_itself
     if is_majority or partition is None or (evaluation.method == "algebraic" and not _is_inside(blind)):
         return "majority", _majority(sketch, evaluation.representatives), FitNoise
-    return evaluation.method, _posterior(partition, sketch, evaluation.representatives), partial(_noise, evaluation)
+    posterior = _filled(partition.posterior, sketch, evaluation.representatives)
+    return evaluation.method, posterior, partial(_noise, evaluation)
 
 
 def _is_inside(evaluation: Evaluation) -> bool:
@@ -381,11 +381,6 @@ def _filled(posterior: Floats, sketch: Sketch, representatives: tuple[int, ...])
 def _majority(sketch: Sketch, representatives: tuple[int, ...]) -> Floats:
     shape = (sketch.tuples.rows, len(sketch.labels))
     return majority_posterior(jury_votes(sketch, np.full(shape, 1.0 / shape[1]), representatives))
-
-
-def _posterior(partition: Partition, sketch: Sketch, representatives: tuple[int, ...]) -> Floats:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return _filled(partition.by_true_label / sketch.counts[:, None], sketch, representatives)
 
 
 # -- lazily computed fields of `Calibrated`: module-level functions, so that evaluations can be pickled ----------------
@@ -477,7 +472,7 @@ def _as_if_independent(evaluation: Evaluation) -> Calibrated | None:
     partition = model.partition
     if partition is None or model.interval is None or sketch is None or partition.is_sure_of_itself:
         return None
-    posterior = _posterior(partition, sketch, evaluation.representatives)
+    posterior = _filled(partition.posterior, sketch, evaluation.representatives)
     jury = jury_votes(sketch, posterior, evaluation.representatives)
     shares = calibrate(jury, INDEPENDENT_POPULATION, rho=0.0)
     low, high = shares.interval(evaluation.level)["wrong_labels"].tolist()

@@ -445,25 +445,20 @@ def _difference_gates(compared: SystemComparison, given: Any) -> Iterator[Gate]:
 
 def _two_systems(pair: Any, names: tuple[str, ...]) -> tuple[str, str]:
     """The two systems of `B-A`, whose names may hold hyphens."""
+    text = str(pair)
+    splits = [(text[:k].strip(), text[k + 1 :].strip()) for k, letter in enumerate(text) if letter == "-"]
     if isinstance(pair, tuple) and len(pair) == 2:
-        first, second = (match_name(str(name), names, "system", error=OptionError) for name in pair)
-    else:
-        text = str(pair)
-        places = [k for k, letter in enumerate(text) if letter == "-"]
-        splits = [(text[:k].strip(), text[k + 1 :].strip()) for k in places]
-        found = [split for split in splits if split[0] in names and split[1] in names]
-        if len(found) > 1:
-            shown = " or ".join(f"{a!r} and {b!r}" for a, b in found)
-            message = f"min_difference={text} may mean {shown}; in Python, write {{(better, worse): limit}}"
-            raise OptionError(message, name="min_difference")
-        if not splits:
-            message = f"min_difference={text}: name two systems with a hyphen between them, as B-A:0.02"
-            raise OptionError(message, name="min_difference")
-        if not found:
-            near = next((split for split in splits if split[0] in names or split[1] in names), splits[0])
-            for name in near:
-                match_name(name, names, "system", error=OptionError)
-        first, second = found[0]
+        splits = [(str(pair[0]), str(pair[1]))]
+    found = [split for split in splits if split[0] in names and split[1] in names]
+    if len(found) > 1:
+        shown = " or ".join(f"{a!r} and {b!r}" for a, b in found)
+        message = f"min_difference={text} may mean {shown}; in Python, write {{(better, worse): limit}}"
+        raise OptionError(message, name="min_difference")
+    if not splits:
+        message = f"min_difference={text}: name two systems with a hyphen between them, as B-A:0.02"
+        raise OptionError(message, name="min_difference")
+    near = next((split for split in splits if split[0] in names or split[1] in names), splits[0])
+    first, second = (match_name(name, names, "system", error=OptionError) for name in (found or [near])[0])
     if first == second:
         raise OptionError(f"min_difference= compares {first!r} with itself; name two systems", name="min_difference")
     return first, second

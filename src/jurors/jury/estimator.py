@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
@@ -25,6 +26,7 @@ FEWEST = 3
 """The fewest jurors that can be graded without an answer key."""
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Jury:
     """Grade the jurors in the columns of X, then label new items by these grades.
 
@@ -43,34 +45,20 @@ class Jury:
     ('1', '2', '3')
     """
 
-    evaluation_: Evaluation
-    classes_: NDArray[Any]
-    sketch_: Sketch
-    n_features_in_: int
-    feature_names_in_: NDArray[np.object_]  #: the columns of X; not there where they have no names
-
-    def __init__(
-        self,
-        *,
-        method: str = "auto",
-        trust: str | None = None,
-        common: Label | None = None,
-        labels: tuple[Label, ...] | None = None,
-        jurors: tuple[str, ...] | None = None,
-        gold: Mapping[int, Label] | None = None,
-        family: Mapping[str, Sequence[str]] | Sequence[str] = (),
-        errors: str | float = "real",
-        seed: int = 0,
-    ) -> None:
-        self.method = method
-        self.trust = trust
-        self.common = common
-        self.labels = labels
-        self.jurors = jurors
-        self.gold = gold
-        self.family = family
-        self.errors = errors
-        self.seed = seed
+    method: str = "auto"
+    trust: str | None = None
+    common: Label | None = None
+    labels: tuple[Label, ...] | None = None
+    jurors: tuple[str, ...] | None = None
+    gold: Mapping[int, Label] | None = None
+    family: Mapping[str, Sequence[str]] | Sequence[str] = ()
+    errors: str | float = "real"
+    seed: int = 0
+    evaluation_: Evaluation = field(init=False)
+    classes_: NDArray[Any] = field(init=False)
+    sketch_: Sketch = field(init=False)
+    n_features_in_: int = field(init=False)
+    feature_names_in_: NDArray[np.object_] = field(init=False)  # the columns of X; not there where they have no names
 
     def fit(self, X: ArrayLike, y: object = None) -> Jury:
         """Grade the jurors on X, discarding earlier fits; y is ignored: there is no answer key.
@@ -152,8 +140,7 @@ class Jury:
         # Tuples of the fit have the probabilities that `label` gives them.
         place = {row.tobytes(): k for k, row in enumerate(fitted.sketch.tuples.codes)}
         rows = np.array([place.get(row.tobytes(), -1) for row in sketch.tuples.codes], dtype=np.int64)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            of_fit = fitted.by_true_label / fitted.sketch.counts[:, None]
+        of_fit = fitted.posterior
         known = np.flatnonzero(rows >= 0)
         known = known[np.isfinite(of_fit[rows[known]]).all(axis=1)]
         posterior[known] = of_fit[rows[known]]

@@ -22,15 +22,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jurors._numeric import Floats
 from jurors.errors import OptionError
-
-Bools: TypeAlias = NDArray[np.bool_]
 
 _FEWEST_ITEMS = 30  # with fewer items that have a covariate, no leaning is estimated
 _FEWEST_GOLD = 10
@@ -53,7 +50,6 @@ class Leaning:
     p: float  #: corrected for the number of judges and covariates
     found: bool
     by: str  #: "panel": beside the other judges; "gold": beside the truth
-    items: int
 
     @property
     def sentence(self) -> str:
@@ -86,15 +82,13 @@ def covariate_contrasts(name: str, values: Sequence[Any]) -> dict[str, Floats]:
                 f"covariate {name!r} has one value only, {values[int(np.argmax(known))]!r}", name="covariate"
             )
         return {"per sd": (numbers - numbers[known].mean()) / spread}
-    texts = [None if not here else str(value) for value, here in zip(values, known, strict=True)]
-    kinds = sorted({text for text in texts if text is not None})
+    texts = np.array([str(value) for value in values])
+    kinds = sorted(set(texts[known].tolist()))
     if not 2 <= len(kinds) <= _MOST_CATEGORIES:
         many = f"covariate {name!r} has {len(kinds):,} different texts"
         raise OptionError(f"{many}; give numbers, or 2 to {_MOST_CATEGORIES} categories", name="covariate")
-    return {
-        kind: np.array([np.nan if text is None else float(text == kind) for text in texts])
-        for kind in (kinds if len(kinds) > 2 else kinds[1:])
-    }
+    tested = kinds if len(kinds) > 2 else kinds[1:]
+    return {kind: np.where(known, texts == kind, np.nan) for kind in tested}
 
 
 def _number(value: Any) -> float:
@@ -173,7 +167,7 @@ def _beside_truth(
         half = float(t.ppf(1 - alpha / 2)) * error_of_slope
         p = float(2 * t.sf(abs(slope[1]) / error_of_slope))
         value = float(slope[1])
-        found.append(Leaning(judge, *names, value, value - half, value + half, p, False, "gold", items))
+        found.append(Leaning(judge, *names, value, value - half, value + half, p, False, "gold"))
     return _corrected(found, alpha, tests)
 
 
@@ -213,8 +207,7 @@ def _beside_panel(
     for j, judge in enumerate(judges):
         value, error = estimates[j]
         p = 2 * normal.cdf(-abs(value / error))
-        items = int(np.isfinite(votes[:, j]).sum())
-        found.append(Leaning(judge, *names, value, value - z * error, value + z * error, p, False, "panel", items))
+        found.append(Leaning(judge, *names, value, value - z * error, value + z * error, p, False, "panel"))
     return _corrected(found, alpha, tests)
 
 
@@ -226,6 +219,7 @@ class _TwoClasses:
         self.y = np.where(self.seen, votes, 0.0)
         self.x = x
         self.size = votes.shape[1]
+        self.centre = np.repeat([-1.4, 1.4], self.size)  # of the penalty: judges that are right four times in five
 
     def _parts(self, theta: Floats, leaning: Sequence[int]) -> tuple[Floats, Floats, Floats, Floats, Floats]:
         """Log likelihood by item, prior, posterior, and each judge's rates in both classes."""
@@ -249,36 +243,30 @@ class _TwoClasses:
         skill = (off_good - off_bad).sum(axis=1, keepdims=True) * x
         columns = [(post - prior)[:, None], (post - prior)[:, None] * x, skill, off_bad, off_good]
         columns += [((off_bad + off_good) * x)[:, [j]] for j in (*leaning, *extra)]
-        away = theta[3 : 3 + 2 * self.size] - self._centre()
+        away = theta[3 : 3 + 2 * self.size] - self.centre
         return float(total.sum() - 0.5 * _PRIOR * (away**2).sum()), np.hstack(columns)
 
-    def _centre(self) -> Floats:
-        return np.repeat([-1.4, 1.4], self.size)
-
-    def _pull(self, theta: Floats) -> tuple[Floats, Floats]:
-        """Gradient and precision of the penalty."""
+    def _penalised(self, theta: Floats, scores: Floats) -> tuple[Floats, Floats]:
+        """The gradient of the penalty, and the information of these scores with that of the penalty."""
         pull, precision = np.zeros(len(theta)), np.zeros(len(theta))
         judges = slice(3, 3 + 2 * self.size)
-        pull[judges], precision[judges] = -_PRIOR * (theta[judges] - self._centre()), _PRIOR
-        return pull, precision
+        pull[judges], precision[judges] = -_PRIOR * (theta[judges] - self.centre), _PRIOR
+        return pull, scores.T @ scores + np.diag(precision + 1e-8)
 
     def fit(self, leaning: Sequence[int], start: Floats | None = None) -> Floats:
         """Maximise the penalised likelihood by scoring with step halving."""
-        theta = np.concatenate([[0.0, 0.0, 0.0], self._centre()]) if start is None else start
+        theta = np.concatenate([[0.0, 0.0, 0.0], self.centre]) if start is None else start
         value, scores = self._scores(theta, leaning)
         for _ in range(_STEPS):
-            pull, precision = self._pull(theta)
+            pull, information = self._penalised(theta, scores)
             gradient = scores.sum(axis=0) + pull
-            information = scores.T @ scores + np.diag(precision + 1e-8)
             step = np.linalg.solve(information, gradient)
             if float(step @ gradient) < 1e-6:
                 break
-            length = 1.0
-            while length > 1e-4:
+            for length in 0.5 ** np.arange(14):
                 ahead, ahead_scores = self._scores(theta + length * step, leaning)
                 if ahead > value:
                     break
-                length /= 2
             else:
                 break
             theta, value, scores = theta + length * step, ahead, ahead_scores
@@ -294,9 +282,8 @@ class _TwoClasses:
     def test(self, theta: Floats, leaning: Sequence[int], judge: int) -> tuple[float, float]:
         """Estimate the leaning of one more judge by its efficient score, and its standard error."""
         _, scores = self._scores(theta, leaning, (judge,))
-        pull, precision = self._pull(theta)
         nuisance, own = scores[:, :-1], scores[:, -1]
-        information = nuisance.T @ nuisance + np.diag(precision + 1e-8)
+        pull, information = self._penalised(theta, nuisance)
         weights = np.linalg.solve(information, nuisance.T @ own)
         efficient = own - nuisance @ weights
         variance = max(float(efficient @ efficient), 1e-9)
@@ -306,17 +293,13 @@ class _TwoClasses:
 
     def free(self, theta: Floats, leaning: Sequence[int]) -> dict[int, tuple[float, float]]:
         """The fitted leanings and their standard errors."""
-        if not leaning:
-            return {}
         _, scores = self._scores(theta, leaning)
-        _, precision = self._pull(theta)
-        covariance = np.linalg.inv(scores.T @ scores + np.diag(precision + 1e-8))
-        place = 3 + 2 * self.size
-        return {
-            j: (float(theta[place + k]) * unit, float(covariance[place + k, place + k]) ** 0.5 * unit)
-            for k, j in enumerate(leaning)
-            for unit in (self._unit(theta, leaning, j),)
-        }
+        covariance = np.linalg.inv(self._penalised(theta, scores)[1])
+        found = {}
+        for place, j in enumerate(leaning, 3 + 2 * self.size):
+            unit = self._unit(theta, leaning, j)
+            found[j] = float(theta[place]) * unit, float(covariance[place, place]) ** 0.5 * unit
+        return found
 
 
 def _logistic(value: Any) -> Any:

@@ -210,10 +210,9 @@ def grade_groups(sketch: Sketch, grade: Callable[[Sketch], Evaluation]) -> Evalu
     # Each group's items as the group labels them: by majority vote where its distinct jurors are too few.
     posterior = np.repeat(np.array(solution.prevalences)[None], sketch.tuples.rows, axis=0)  # of items without a vote
     by_majority = np.zeros(sketch.tuples.rows, dtype=bool)
-    for (part, rows), card in zip(parts, cards, strict=True):
+    for (_, rows), card in zip(parts, cards, strict=True):
         if (own := card.independent.partition) is not None:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                posterior[rows] = own.by_true_label / part.counts[:, None]
+            posterior[rows] = own.posterior
             by_majority[rows] = own.is_sure_of_itself
     partition = partition_by_label(sketch, solution, np.nan_to_num(posterior))
     partition = replace(partition, by_majority=by_majority if by_majority.any() else None)
@@ -293,14 +292,16 @@ def _grade_connected(sketch: Sketch, request: GradeRequest) -> Evaluation:
         how_many = f"{len(sketch.labels):,} labels, where at most {MOST_LABELS} can be tested"
         notes = (*notes, f"Whether independent jurors would give these counts was not tested: {how_many}.")
     result = orient_solution("latent", sketch, panel.fit, request, representatives=representatives, notes=notes)
-    checks = _PanelChecks(sketch, panel, result)
     if few := too_few_juror_alarms(sketch):
-        others = [alarm for alarm in checks.of_jurors() if alarm.reason != "twin_jurors"]  # which `few` reports
+        others = [
+            alarm for alarm in _juror_alarms(sketch, panel, result) if alarm.reason != "twin_jurors"
+        ]  # which `few` reports
         note = f"These {len(sketch.jurors)} jurors are worth at most {few[0].value:.0f} independent ones."
         by_majority = majority_partition(sketch)  # how often labels are right is not known then
         alarms = sort_by_severity([*few, *others])
         independent = replace(result.independent, partition=by_majority)
         return replace(result, alarms=alarms, notes=(*result.notes, note), independent=independent)
+    graded = result  # with the alarms of the fit itself
     if request.intervals and result.independent.rule == FIT_RULE:
         ends = panel_intervals(panel, target=request.target, level=request.level, seed=request.seed)
         if ends is not None:
@@ -310,39 +311,31 @@ def _grade_connected(sketch: Sketch, request: GradeRequest) -> Evaluation:
                 standard_error=named_statistics(sketch, ends["errors"]),
             )
             result = replace(result, independent=independent)
-    return replace_unread(result, alarms=checks.every_alarm)
+    return replace_unread(result, alarms=partial(_panel_alarms, sketch, panel, graded))
 
 
-@dataclass(frozen=True, eq=False)
-class _PanelChecks:
-    """The alarms of a panel, computed when they are first read."""
+def _juror_alarms(sketch: Sketch, panel: PanelFit, graded: Evaluation) -> list[Alarm]:
+    """The alarms of the fit, of jurors, and of correlated errors."""
+    alarms = list(graded.alarms)
+    if panel.fit.posterior is not None:
+        alarms += juror_alarms(sketch, panel.fit.posterior, panel.fit.solution)
+    if _has_theorem(sketch):  # what the exact theorem and the goodness of fit say
+        whole = sketch.complete()
+        fit = goodness_or_none(whole)
+        alarms += [*outcome_alarms(evaluate_trio_labels(whole), fit), *goodness_alarms(whole, fit)]
+    alarms += residual_alarms(panel.deduplicated, panel.test)
+    if len(sketch.labels) > 2:
+        alarms += agreement_alarms(panel.deduplicated, agreement_test(panel.pairs, *panel.classes))
+    return alarms
 
-    sketch: Sketch
-    panel: PanelFit
-    graded: Evaluation  #: with the alarms of the fit itself
 
-    def of_jurors(self) -> list[Alarm]:
-        """The alarms of the fit, of jurors, and of correlated errors."""
-        sketch, panel = self.sketch, self.panel
-        alarms = list(self.graded.alarms)
-        if panel.fit.posterior is not None:
-            alarms += juror_alarms(sketch, panel.fit.posterior, panel.fit.solution)
-        if _has_theorem(sketch):  # what the exact theorem and the goodness of fit say
-            whole = sketch.complete()
-            fit = goodness_or_none(whole)
-            alarms += [*outcome_alarms(evaluate_trio_labels(whole), fit), *goodness_alarms(whole, fit)]
-        alarms += residual_alarms(panel.deduplicated, panel.test)
-        if len(sketch.labels) > 2:
-            alarms += agreement_alarms(panel.deduplicated, agreement_test(panel.pairs, *panel.classes))
-        return alarms
-
-    def every_alarm(self) -> tuple[Alarm, ...]:
-        """The same and those of the panel as a whole, the most severe first."""
-        with single_threaded():
-            alarms = [*self.of_jurors(), *default_alarms(self.sketch)]
-            if self.graded.independent.partition is not None:
-                alarms += degenerate_alarms(self.graded.independent.partition)
-            return sort_by_severity(alarms)
+def _panel_alarms(sketch: Sketch, panel: PanelFit, graded: Evaluation) -> tuple[Alarm, ...]:
+    """The same and those of the panel as a whole, the most severe first; computed when they are first read."""
+    with single_threaded():
+        alarms = [*_juror_alarms(sketch, panel, graded), *default_alarms(sketch)]
+        if graded.independent.partition is not None:
+            alarms += degenerate_alarms(graded.independent.partition)
+        return sort_by_severity(alarms)
 
 
 # -- three jurors: the theorem -----------------------------------------------------------------------------------------

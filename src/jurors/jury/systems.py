@@ -92,9 +92,7 @@ class SystemDifference:
     difference: float
     low: float
     high: float
-    paired: bool  #: whether they answered the same questions
     order: Order
-    chance: float  #: that a is better than b
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +113,6 @@ class SystemComparison(Result):
     ranking: tuple[tuple[str, ...], ...]  #: tiers, the best first
     level: float
     judges: int
-    common_sd: float  #: of the shift that all systems share
-    own_sd: float  #: of a system's own shift
     alarms: tuple[Alarm, ...] = ()
     reasons: tuple[str, ...] = field(default=())  #: why no order is settled, where the panel is the reason
     leanings: tuple[Leaning, ...] = ()  #: how judges' rates change with covariates
@@ -128,7 +124,7 @@ class SystemComparison(Result):
     _version = 1
 
     def _document(self) -> dict[str, Any]:
-        names = ("good", "level", "judges", "systems", "differences", "ranking", "common_sd", "own_sd", "leanings")
+        names = ("good", "level", "judges", "systems", "differences", "ranking", "leanings")
         return {name: getattr(self, name) for name in (*names, "adjusted", "with_gold", "alarms")}
 
     def _columns(self) -> Columns:
@@ -359,13 +355,10 @@ def compare_systems(
     if compared.good is None:
         raise OptionError("covariate= needs the label that counts; name it with good=", name="good")
     is_good = np.array([float(label == compared.good) for label in counted.votes.labels] + [np.nan])
-    row, juror, code = counted.votes.triples()
-    cast = np.full((counted.votes.rows, len(counted.votes.jurors)), -1)
-    cast[row, juror] = code
     truth = None if known is None else is_good[np.asarray(known)]
     if votes.counts is not None:
         raise OptionError("covariate= needs one row per item, and these votes are counts", name="covariate")
-    leanings = find_leanings(is_good[cast], counted.votes.jurors, contrasts, truth, compared.level)
+    leanings = find_leanings(is_good[counted.votes.codes], counted.votes.jurors, contrasts, truth, compared.level)
     return replace(compared, leanings=leanings)
 
 
@@ -410,9 +403,8 @@ def compare_graded(
     values, good = _label_values(votes, good)
     unit = float(np.ptp(values)) or 1.0
     lowest, scaled = float(values.min()), (values - values.min()) / unit  # rates from 0 to 1
-    group_names = np.array([None if g is None else str(g) for g in groups.tolist()], dtype=object)
     place, size = {name: k for k, name in enumerate(names)}, len(names)
-    system = np.array([place.get(g, -1) for g in group_names.tolist()])
+    system = np.array([-1 if group is None else place[str(group)] for group in groups.tolist()])
     row, juror, code = votes.triples()
     cast = np.bincount(row, minlength=votes.rows)
     share = np.bincount(row, weights=scaled[code], minlength=votes.rows) / np.maximum(cast, 1)
@@ -426,8 +418,7 @@ def compare_graded(
     # what stays unknown about each item's own label
     partition, doubt, expected = evaluation.partition, share * (1 - share), share
     if partition is not None:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            posterior = (partition.by_true_label / partition.sketch.counts[:, None])[counted.tuple_of_row]
+        posterior = partition.posterior[counted.tuple_of_row]
         mean = posterior @ scaled
         of_label = posterior @ scaled**2 - mean**2
         doubt = np.where(np.isfinite(of_label), np.maximum(of_label, 0.0), doubt)
@@ -463,13 +454,6 @@ def compare_graded(
     z = NormalDist().inv_cdf(0.5 + level / 2)
     half = z * np.sqrt(np.diag(covariance) + unknown)
     low, high = np.maximum(rate - half, 0.0), np.minimum(rate + half, 1.0)
-    rates = {
-        names[k]: SystemRate(
-            rate=lowest + unit * float(rate[k]), low=lowest + unit * float(low[k]), high=lowest + unit * float(high[k]),
-            items=int(items[k]), raw=lowest + unit * float(raw[k]), gold=int(golden[k]),
-        )
-        for k in order
-    }  # fmt: skip
     reasons = []  # why the panel itself keeps an order from being settled
     if any(alarm.level == "alarm" for alarm in evaluation.alarms):
         reasons.append("an alarm is raised about the judges")
@@ -477,47 +461,37 @@ def compare_graded(
     if not evaluation.exam and informative < _INFORMATIVE * len(evaluation.jurors):
         reasons.append("too few judges are known to do better than a constant answer")
     ranked = [k for k in order.tolist() if items[k] >= _FEWEST_ITEMS]
-    questions: dict[str, set[str]] = {name: set() for name in names}  # an item's name without that of its system
-    if votes.items is not None:
-        for item, group in zip(votes.item_names().tolist(), group_names.tolist(), strict=True):
-            if group is not None:
-                questions[group].add(str(item).replace(group, "", 1))
-    pairs = list(combinations(order.tolist(), 2))
     strict = NormalDist().inv_cdf(1 - (1 - level) / 2 / max(len(list(combinations(ranked, 2))), 1))
-    differences = []
-    for a, b in pairs:
+    differences, is_better = [], np.zeros((size, size), dtype=bool)  # settled: the row's system over the column's
+    for a, b in combinations(order.tolist(), 2):
         gap = float(rate[a] - rate[b])
         error = float(np.sqrt(covariance[a, a] + covariance[b, b] - 2 * covariance[a, b] + unknown[a] + unknown[b]))
         is_ranked = a in ranked and b in ranked
         settled: Order = "not settled"
-        if abs(gap) > strict * error and is_ranked and not reasons:
-            settled = "settled"
-        elif abs(gap) > z * error and is_ranked:
+        if gap > strict * error and is_ranked and not reasons:
+            settled, is_better[a, b] = "settled", True
+        elif gap > z * error and is_ranked:
             settled = "leaning"
-        of_a, of_b = questions[names[a]], questions[names[b]]
-        paired = bool(of_a & of_b) and 2 * len(of_a & of_b) >= min(len(of_a), len(of_b))
         low_end, high_end = max(gap - z * error, -1.0), min(gap + z * error, 1.0)
-        chance = NormalDist().cdf(gap / error) if error > 0 else float(gap > 0)
-        differences.append(
-            SystemDifference(
-                names[a], names[b], unit * gap, unit * low_end, unit * high_end, paired, settled, chance
-            )
-        )  # fmt: skip
-    for name in (names[k] for k in ranked):
-        beside = [d for d in differences if d.order == "settled" and name in (d.a, d.b)]
-        better = sum((d.difference < 0) == (d.a == name) for d in beside)
-        rates[name] = replace(rates[name], best_rank=1 + better, worst_rank=len(ranked) - (len(beside) - better))
-    settled_pairs = {frozenset((d.a, d.b)) for d in differences if d.order == "settled"}
+        ends = unit * low_end, unit * high_end
+        differences.append(SystemDifference(names[a], names[b], unit * gap, *ends, settled))
+    best, worst = 1 + is_better.sum(axis=0), len(ranked) - is_better.sum(axis=1)
+    rates = {
+        names[k]: SystemRate(
+            rate=lowest + unit * float(rate[k]), low=lowest + unit * float(low[k]), high=lowest + unit * float(high[k]),
+            items=int(items[k]), raw=lowest + unit * float(raw[k]), gold=int(golden[k]),
+            best_rank=int(best[k]) if k in ranked else None, worst_rank=int(worst[k]) if k in ranked else None,
+        )
+        for k in order.tolist()
+    }  # fmt: skip
     tiers: list[list[str]] = []  # cut wherever every system above is settled against every system below
-    for k, name in enumerate(names[k] for k in ranked):
-        above, below = ranked[:k], ranked[k:]
-        if all(frozenset((names[a], names[b])) in settled_pairs for a in above for b in below):
+    for place_in_order, k in enumerate(ranked):
+        if is_better[np.ix_(ranked[:place_in_order], ranked[place_in_order:])].all():
             tiers.append([])
-        tiers[-1].append(name)
+        tiers[-1].append(names[k])
     return SystemComparison(
         good=good, systems=rates, differences=tuple(differences),
         ranking=tuple(map(tuple, tiers)), level=level, judges=len(votes.jurors),
-        common_sd=unit * common, own_sd=unit * own,
         alarms=tuple(alarm for alarm in evaluation.alarms if alarm.level != "note"), reasons=tuple(reasons),
         evaluation=evaluation, adjusted=None if adjust is None else adjust[0],
         with_gold=_gold_widths(prior, unknown_before, items, noise, z, unit),

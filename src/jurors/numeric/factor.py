@@ -6,8 +6,8 @@ each other, jurors' covariances have one factor:
     c_ij = loading_i loading_j  (i ≠ j),   loading_i = slope_i sd(T),
     communality_i = loading_i²,  error variance_i = c_ii - loading_i²,  reliability_i = loading_i² / c_ii.
 
-The module reads in this order: moments of a table with gaps (`Covariances`); three jurors in closed form (`solve_trio`,
-exact in fractions); more jurors by weighted least squares (`fit_factor`); sampling error by influence functions
+The module reads in this order: moments of a table with gaps (`Covariances`); three jurors in closed form
+(`solve_trio`); more jurors by weighted least squares (`fit_factor`); sampling error by influence functions
 (`Influence`) and intervals from it; and pairs of jurors whose errors are correlated (`fit_shared_errors`), whose
 covariance becomes a free parameter. docs/guides/numbers.md is the user's page.
 """
@@ -16,16 +16,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
-from typing import Any, Generic, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from jurors._numeric import Floats, Integers
 from jurors.errors import DegenerateSketchError
 
-Number = TypeVar("Number", float, Fraction)
 Pair: TypeAlias = tuple[int, int]
 FactorOutcome: TypeAlias = Literal["possible", "above_variance", "negative", "no_covariance"]
 
@@ -129,28 +127,26 @@ class Covariances:
 
 
 @dataclass(frozen=True)
-class Scale(Generic[Number]):
+class Scale:
     """Slopes and offsets on the panel's scale.
 
     The truth's own scale cannot be seen in the numbers. So it is the panel's: the means of the jurors' slopes and of
     their offsets, weighted by reliability, are 1 and 0. Jurors with a negative loading have no weight.
     """
 
-    slope: tuple[Number, ...]
-    offset: tuple[Number, ...]
-    mean: Number  #: of the truth
-    variance: Number  #: of the truth
+    slope: tuple[float, ...]
+    offset: tuple[float, ...]
+    mean: float  #: of the truth
+    variance: float  #: of the truth
 
 
-def on_panel_scale(
-    mean: Sequence[Number], loading: Sequence[Number], reliability: Sequence[Number], unit: Number
-) -> Scale[Number]:
+def on_panel_scale(mean: Sequence[float], loading: Sequence[float], reliability: Sequence[float], unit: float) -> Scale:
     """The panel's scale from loadings that are right up to a common factor; `unit` is that factor, squared.
 
     Returns
     -------
     Scale
-        One slope and offset per juror, in the arithmetic of the arguments (floats or fractions).
+        One slope and offset per juror.
 
     Examples
     --------
@@ -158,63 +154,48 @@ def on_panel_scale(
     Scale(slope=(0.6666666666666666, 1.3333333333333333), offset=(-0.33333333333333326, 0.3333333333333335), mean=2.0, \
 variance=9.0)
     """
-    weight = [r if b > 0 else 0 * r for r, b in zip(reliability, loading, strict=True)]
-    total = sum(weight[1:], weight[0])
-    loadings = [w * b for w, b in zip(weight, loading, strict=True)]
-    size = sum(loadings[1:], loadings[0]) / total
-    means = [w * m for w, m in zip(weight, mean, strict=True)]
-    centre = sum(means[1:], means[0]) / total
+    weight = [r if b > 0 else 0.0 for r, b in zip(reliability, loading, strict=True)]
+    size = sum(w * b for w, b in zip(weight, loading, strict=True)) / sum(weight)
+    centre = sum(w * m for w, m in zip(weight, mean, strict=True)) / sum(weight)
     slope = tuple(b / size for b in loading)
     offset = tuple(m - b * centre for m, b in zip(mean, slope, strict=True))
     return Scale(slope, offset, centre, unit * size * size)
 
 
-@dataclass(frozen=True)
-class TrioAnswer(Generic[Number]):
-    """The closed form for three jurors, in the numbers' own arithmetic."""
-
-    outcome: FactorOutcome
-    squared: tuple[Number, ...]  #: loading², perhaps negative or above the variance; empty where it has no value
-    reliability: tuple[Number, ...]  #: loading² over the variance
-    noise: tuple[Number, ...]  #: the error's variance
-    scale: Scale[Number] | None  #: None where loadings are no real numbers
-
-
-def solve_trio(mean: Sequence[Number], covariance: Sequence[Sequence[Number]]) -> TrioAnswer[Number]:
+def solve_trio(mean: Floats, covariance: Floats) -> tuple[FactorOutcome, Floats, Floats]:
     """Three jurors' loadings from their covariances: loading_i² = c_ij c_ik / c_jk (Spearman 1904).
 
-    Everything is rational in the numbers, and so are the slopes on the panel's scale: fractions in, fractions out.
     What no jurors with independent errors can give is reported and not mended: a negative loading², or one above the
     variance (a "Heywood case").
 
     Returns
     -------
-    TrioAnswer
-        Three values each, in the order of the jurors; variances in squared units of the numbers.
+    outcome : str
+    communality : ndarray
+        loading², perhaps negative, above the variance or, where two jurors have no covariance, infinite.
+    loading : ndarray
+        NaN where loadings are no real numbers.
 
     Examples
     --------
-    >>> third = Fraction(1, 3)
-    >>> answer = solve_trio([third] * 3, [[Fraction(c) for c in row] for row in ((4, 2, 1), (2, 5, 2), (1, 2, 3))])
-    >>> [str(r) for r in answer.reliability], answer.outcome
-    (['1/4', '4/5', '1/3'], 'possible')
+    >>> covariance = np.array([[4.0, 2, 1], [2, 5, 2], [1, 2, 3]])
+    >>> outcome, communality, loading = solve_trio(np.zeros(3), covariance)
+    >>> (communality / np.diag(covariance)).round(3).tolist(), loading.round(3).tolist(), outcome
+    ([0.25, 0.8, 0.333], [1.0, 2.0, 1.0], 'possible')
     """
-    (a, ab, ac), (_, b, bc), (_, _, c) = covariance
+    ab, ac, bc = covariance[0, 1], covariance[0, 2], covariance[1, 2]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        communality = np.array([ab * ac / bc, ab * bc / ac, ac * bc / ab])
     if ab == 0 or ac == 0 or bc == 0:
-        return TrioAnswer("no_covariance", (), (), (), None)
-    communality = (ab * ac / bc, ab * bc / ac, ac * bc / ab)
-    variance = (a, b, c)
-    reliability = tuple(h / v for h, v in zip(communality, variance, strict=True))
-    error_variance = tuple(v - h for h, v in zip(communality, variance, strict=True))
+        return "no_covariance", communality, np.full(3, np.nan)
     if communality[0] < 0:
-        return TrioAnswer("negative", communality, reliability, error_variance, None)
-    loading = (ab / ab, bc / ac, bc / ab)  # relative to the first
-    signed = [r if b > 0 else -r for r, b in zip(reliability, loading, strict=True)]
-    if sum(signed[1:], signed[0]) < 0:  # the sign that most of the reliability has is the right way up
-        loading = (-loading[0], -loading[1], -loading[2])
-    scale = on_panel_scale(mean, loading, reliability, communality[0])
-    outcome: FactorOutcome = "above_variance" if any(e < 0 for e in error_variance) else "possible"
-    return TrioAnswer(outcome, communality, reliability, error_variance, scale)
+        return "negative", communality, np.full(3, np.nan)
+    reliability, relative = communality / np.diag(covariance), np.array([1.0, bc / ac, bc / ab])
+    if np.where(relative > 0, reliability, -reliability).sum() < 0:  # the sign of most of the reliability is right
+        relative = -relative
+    scale = on_panel_scale(mean.tolist(), relative.tolist(), reliability.tolist(), float(communality[0]))
+    outcome: FactorOutcome = "above_variance" if (communality > np.diag(covariance)).any() else "possible"
+    return outcome, communality, np.array(scale.slope) * np.sqrt(scale.variance)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -254,13 +235,7 @@ class Factor:
         """The correlation with the truth of the jurors who can be graded."""
         return np.asarray(self.loading[self.graded] / np.sqrt(self.moments.variance[self.graded]))
 
-    @property
-    def misfit(self) -> float:
-        """The weighted sum of squared residual covariances."""
-        residual = self.moments.covariance - np.outer(self.loading, self.loading)
-        return float(np.nansum(self.weight * np.where(self.weight > 0, residual, 0.0) ** 2))
-
-    def scale(self) -> Scale[float] | None:
+    def scale(self) -> Scale | None:
         """Slopes and offsets on the panel's scale, of the graded jurors; None where loadings are not real."""
         if np.isnan(self.loading).all():
             return None
@@ -309,17 +284,9 @@ def fit_factor(moments: Covariances, free: Collection[Pair] = ()) -> Factor:
     loading, communality = np.full((2, size), np.nan)
 
     if len(graded) == 3:
-        covariance = moments.covariance[among_graded]
-        answer = solve_trio(moments.mean[graded].tolist(), covariance.tolist())
-        if answer.outcome == "no_covariance":
-            (_, ab, ac), (ba, _, bc), (ca, cb, _) = covariance
-            with np.errstate(invalid="ignore", divide="ignore"):  # infinite where something is divided by 0
-                communality[graded] = ab * ac / bc, ba * bc / ac, ca * cb / ab
-        else:
-            communality[graded] = answer.squared
-        if answer.scale is not None:
-            loading[graded] = np.array(answer.scale.slope) * np.sqrt(answer.scale.variance)
-        return Factor(moments, weight, loading, communality, answer.outcome)
+        trio = solve_trio(moments.mean[graded], moments.covariance[among_graded])
+        outcome, communality[graded], loading[graded] = trio
+        return Factor(moments, weight, loading, communality, outcome)
 
     correlation, weights = _standardised(moments, weight, graded)
     values, vectors = np.linalg.eigh(correlation)
@@ -329,7 +296,7 @@ def fit_factor(moments: Covariances, free: Collection[Pair] = ()) -> Factor:
         fitted = -fitted
     loading[graded] = fitted * np.sqrt(variance[graded])
     is_above = bool((loading[graded] ** 2 > variance[graded]).any())
-    outcome: FactorOutcome = "above_variance" if is_above else "possible"
+    outcome = "above_variance" if is_above else "possible"
     return Factor(moments, weight, loading, loading**2, outcome, tuple(sorted(free)), has_converged)
 
 
@@ -374,7 +341,7 @@ def misfits_without(factor: Factor, pairs: Sequence[Pair]) -> Floats:
     Returns
     -------
     ndarray
-        One misfit per pair, comparable with `Factor.misfit`.
+        One misfit per pair: the weighted sum of squared residual covariances.
     """
     graded, fits = factor.graded, np.arange(len(pairs))
     correlation, weight = _standardised(factor.moments, factor.weight, graded)

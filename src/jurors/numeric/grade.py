@@ -35,10 +35,10 @@ from jurors.evaluate.card import (
     WIDTH,
     CardColumn,
     CardOptions,
-    card_alarms,
-    enough_votes,
+    RankedJurors,
     fitted_table,
     name_leaders,
+    result_card,
     rows_left_out,
     select_rows,
     shorten,
@@ -83,14 +83,11 @@ VALUES_HELD = (4, 0.850, 0.956)
 _BISECTIONS = 50  # of an interval that holds a quantile
 
 
-def about_values() -> str:
-    """What the intervals of items' values allow for, and their measured coverage."""
-    sets, least, most = VALUES_HELD
-    return (
-        "Intervals are calibrated: they allow for errors that jurors share, but not for a panel that is too lenient or "
-        f"too harsh as a whole. On {sets} real data sets, 95% intervals contained {least:.0%} to {most:.0%} of the "
-        "true values."
-    )
+#: What the intervals of items' values allow for, and their measured coverage.
+ABOUT_VALUES = (
+    "Intervals are calibrated: they allow for errors that jurors share, but not for a panel that is too lenient or too "
+    "harsh as a whole. On {} real data sets, 95% intervals contained {:.0%} to {:.0%} of the true values."
+).format(*VALUES_HELD)
 
 
 @dataclass(frozen=True)
@@ -327,7 +324,6 @@ def _effect_of_fitting(jurors: Sequence[str], shared: SharedErrorTest, pair: Pai
 _LINE = ("slope", "offset", "noise")
 _GRADES = ("reliability", *_LINE)
 _MOST_ON_CARD = 20  # pairs and outliers of a full card; JSON has them all
-_NO_LEADERS = ("uninformative_juror", "reversed_scale", "loading_above_variance")
 _SCALE = (
     "RMSE and bias hold if jurors err independently, relative to the panel: a bias that all jurors share does not show."
 )
@@ -351,7 +347,7 @@ class IndependentReliability:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class NumberGrades(Drawable):
+class NumberGrades(RankedJurors, Drawable):
     """How each juror measures: number = offset + slope x truth + error. NaN where the numbers do not determine it.
 
     The truth is on the panel's scale: the jurors' slopes and offsets, weighted by reliability, have the means 1 and 0.
@@ -384,28 +380,8 @@ class NumberGrades(Drawable):
     alarms: tuple[Alarm, ...] = ()
 
     _kind = "grade"
-
-    def _ranked(self) -> list[int]:
-        """The jurors that may be called best or worst, by the lower end of their reliability.
-
-        Left out: no grade or an impossible one, few numbers, a reversed scale, and no better than chance.
-        """
-        out = {name for alarm in self.alarms if alarm.reason in _NO_LEADERS for name in alarm.jurors}
-        ends, is_out = self.reliability_ends, [name in out for name in self.jurors]
-        known = ~np.isnan(ends).any(axis=1) & (self.numbers >= enough_votes(self.numbers.tolist())) & ~np.array(is_out)
-        return sorted(np.flatnonzero(known).tolist(), key=lambda k: (-ends[k, 0], -self.reliability[k]))
-
-    @property
-    def leaders(self) -> tuple[str, ...]:
-        """The jurors that may be the most reliable: their intervals reach the highest lower end."""
-        ranked, ends = self._ranked(), self.reliability_ends
-        return tuple(self.jurors[k] for k in ranked if ends[k, 1] >= ends[ranked[0], 0])
-
-    @property
-    def best(self) -> str | None:
-        """The juror whose interval lies above all others'; None where intervals overlap."""
-        leaders = self.leaders
-        return leaders[0] if len(leaders) == 1 and len(self._ranked()) > 1 else None
+    _ranked_by, _votes_in = "reliability", "numbers"
+    _unranked = ("uninformative_juror", "reversed_scale", "loading_above_variance")
 
     def _grade_columns(self) -> dict[str, Any]:
         columns: dict[str, Any] = {"juror": self.jurors, "numbers": self.numbers}
@@ -434,9 +410,7 @@ class NumberGrades(Drawable):
 
     def _blocks(self, **show: Any) -> Iterable[Block]:
         options = CardOptions(**show)
-        ranked, value = self._ranked(), np.nan_to_num(self.reliability, nan=-np.inf)
-        others = sorted(set(range(len(self.jurors))) - set(ranked), key=lambda k: (-value[k], k))
-        order = ordered_jurors([*ranked, *others], self.jurors, self.numbers, options)
+        ranked, order = self._ranked(), self._ordered(options)
         answer = ["No juror can be ranked."]
         if ranked:
             described = {
@@ -451,7 +425,7 @@ class NumberGrades(Drawable):
         blocks: list[Block] = [self._juror_table(shown_jurors), *rows_left_out(self.jurors, shown_jurors, "jurors")]
         if options.full:
             blocks += self._full_blocks(order)
-        return card_of_numbers(title, self, answer, blocks, options)
+        return result_card(title, self, answer, blocks, options)
 
     def _full_blocks(self, order: Sequence[int]) -> Iterator[Block]:
         """Every interval, the independent-errors model, correlated pairs and outliers."""
@@ -510,15 +484,6 @@ def about_numbers(result: Any) -> dict[str, Any]:
     }
 
 
-def ordered_jurors(order: list[int], jurors: Sequence[str], numbers: Integers, options: CardOptions) -> list[int]:
-    """Jurors in the order that the options choose, without those that gave too few numbers."""
-    if options.sort == "votes":
-        order = sorted(order, key=lambda k: -numbers[k])
-    elif options.sort == "name":
-        order = sorted(order, key=lambda k: jurors[k])
-    return [k for k in order if numbers[k] >= options.min_votes]
-
-
 def interval_table(
     title: str, jurors: Sequence[str], estimates: Any, names: Sequence[str], level: float, order: Sequence[int]
 ) -> Table:
@@ -526,15 +491,6 @@ def interval_table(
     headings = ("juror", *(head for name in names for head in (name.replace("rmse", "RMSE"), f"{level * 100:g}%")))
     rows = tuple((jurors[k], *(cell for name in names for cell in with_interval(estimates, name, k))) for k in order)
     return Table(headings, rows, title=title, right=tuple(range(1, len(headings))))
-
-
-def card_of_numbers(
-    title: str, result: Any, answer: Sequence[str], blocks: Sequence[Block], options: CardOptions
-) -> list[Block]:
-    """A card of grades or scores: alarms first, then the answer, the tables, and the remarks of the result."""
-    remarks = wrapped(*(f"{line[:1].upper()}{line[1:]}." for line in result.remarks))
-    card = [title, card_alarms(result.alarms, options), wrapped(*answer), *blocks, remarks]
-    return [block for block in card if not isinstance(block, Notes) or block.lines]
 
 
 @dataclass(frozen=True)
@@ -705,7 +661,7 @@ class ItemValues(Result):
 
     def _document(self) -> dict[str, Any]:
         about = {"scale": "interval", "scale_why": self.scale_why, "level": self.level}
-        basis = about_values() if self._has_intervals else None
+        basis = ABOUT_VALUES if self._has_intervals else None
         return {**about, "basis": basis, "items": super()._document(), "alarms": self.alarms}
 
     def _blocks(self, *, full: bool = True) -> Iterable[Block]:
@@ -716,7 +672,7 @@ class ItemValues(Result):
         table = Table(heads, tuple(rows), right=(1, 2, 3, 4), width=None if full else WIDTH)
         left = len(self.items) - len(rows)
         more = f"{left:,} more items: -o labels.csv writes all, --full prints all."
-        return [table, *([more] if left else []), *([wrapped(about_values())] if self._has_intervals else [])]
+        return [table, *([more] if left else []), *([wrapped(ABOUT_VALUES)] if self._has_intervals else [])]
 
     @property
     def _has_intervals(self) -> bool:

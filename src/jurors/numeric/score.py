@@ -23,9 +23,11 @@ from jurors.evaluate.card import (
     enough_votes,
     fitted_table,
     name_leaders,
+    result_card,
     rows_left_out,
     select_rows,
     shorten,
+    sort_rows,
     wrapped,
 )
 from jurors.numeric.data import (
@@ -44,10 +46,8 @@ from jurors.numeric.grade import (
     NumberGrades,
     about_numbers,
     calibrate_numbers,
-    card_of_numbers,
     interval_table,
     number_grades_by,
-    ordered_jurors,
 )
 from jurors.options import Grading, SourceOptions
 from jurors.results import Block, Columns, Drawable, Table, count_noun, row_documents
@@ -272,13 +272,13 @@ class NumberScores(Drawable):
             lambda k: f"{shorten(self.jurors[k])} ({head} {shown(value[k])}, {shown_range(ends[k])})",
         )
         others = [k for k in range(len(self.jurors)) if k not in set(ranked)]
-        order = ordered_jurors([*ranked, *others], self.jurors, numbers, options)
+        order = sort_rows([*ranked, *others], self.jurors, numbers, options)
         shown_jurors = select_rows(order, options, ranked)
         title = f"{count_noun(self.items, 'item')} with a true value, {count_noun(len(self.jurors), 'juror')}"
         blocks: list[Block] = [self._juror_table(shown_jurors), *rows_left_out(self.jurors, shown_jurors, "jurors")]
         if options.full:
             blocks += self._full_blocks(order)
-        return card_of_numbers(title, self, [answer, *self._sentences()], blocks, options)
+        return result_card(title, self, [answer, *self._sentences()], blocks, options)
 
     def _sentences(self) -> Iterator[str]:
         """How good the estimates without the key are, and what the true values are."""

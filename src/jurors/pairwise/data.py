@@ -163,11 +163,7 @@ class PairQuestion:
 
 
 def answers_of(
-    columns: PairColumns,
-    names: Sequence[str],
-    cells: dict[int, Column],
-    sides: Sequence[tuple[list[Any], NDArray[Any]]],
-    options: PairReading,
+    columns: PairColumns, names: Sequence[str], cells: dict[int, Column], sides: Sequence[Column], options: PairReading
 ) -> list[PairQuestion]:
     """Interpret the columns of answers.
 
@@ -255,11 +251,7 @@ def _one_flag(columns: PairColumns, names: Sequence[str], cells: dict[int, Colum
 
 
 def _outcomes(
-    columns: PairColumns,
-    names: Sequence[str],
-    cells: dict[int, Column],
-    sides: Sequence[tuple[list[Any], NDArray[Any]]],
-    options: PairReading,
+    columns: PairColumns, names: Sequence[str], cells: dict[int, Column], sides: Sequence[Column], options: PairReading
 ) -> PairQuestion:
     """A column of sides, of objects' names, or of both.
 
@@ -456,11 +448,10 @@ def _preferences(
 def _read_names(cells: Column, name: str, what: str) -> tuple[list[Any], NDArray[Any]]:
     """Names as text and the code of each row; none may be missing."""
     values = [None if value is None else str(value) for value in clean_cells(cells[0], column=name)]
-    if None in values:
-        gaps = np.array([value is None for value in values])[cells[1]]
-        if gaps.any():
-            row = int(np.argmax(gaps)) + 1
-            raise row_fault(row, f"column {name!r}: the {what} is empty; fill it in, or remove the row")
+    gaps = np.array([value is None for value in values], dtype=np.bool_)[cells[1]]
+    if gaps.any():
+        row = int(np.argmax(gaps)) + 1
+        raise row_fault(row, f"column {name!r}: the {what} is empty; fill it in, or remove the row")
     distinct, codes = factorize(values)
     return distinct, codes[cells[1]]
 

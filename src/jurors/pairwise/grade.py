@@ -22,23 +22,22 @@ from jurors._numeric import Floats, Integers, are_connected, single_threaded
 from jurors.errors import SketchError, format_names
 from jurors.evaluate.alarms import Alarm, AlarmPair, sort_by_severity
 from jurors.evaluate.card import (
-    ENOUGH_VOTES,
     CardColumn,
     CardOptions,
-    card_alarms,
+    RankedJurors,
     fitted_table,
     name_leaders,
     percent,
     percent_range,
+    result_card,
     rows_left_out,
     select_rows,
     shorten,
-    wrapped,
 )
 from jurors.options import Grading, PairOptions
 from jurors.pairwise.data import Preferences, read_pairs
 from jurors.pairwise.model import Answering, Strengths, fit_strengths
-from jurors.results import Block, Columns, Notes, Result, Table, count_noun
+from jurors.results import Block, Columns, Result, Table, count_noun
 from jurors.votes.pair_columns import FIRST, SECOND, TIE
 
 INDEPENDENT = "Intervals hold if jurors err independently: no reference juries exist for preferences yet."
@@ -142,15 +141,8 @@ class Ranking(Result):
                 CardColumn("answers", [f"{self.answers[k]:,}" for k in rows], is_optional=True),
             ]
         )
-        blocks: list[Block] = [
-            title,
-            card_alarms(self.alarms, options),
-            wrapped(leaders, f"{INDEPENDENT} {_KNOWN_RANKS}"),
-            table,
-        ]
-        blocks += rows_left_out(self.objects, rows, "objects")
-        blocks.append(wrapped(*(f"{line[:1].upper()}{line[1:]}." for line in self.remarks)))
-        return [block for block in blocks if not isinstance(block, Notes) or block.lines]
+        blocks: list[Block] = [table, *rows_left_out(self.objects, rows, "objects")]
+        return result_card(title, self, [leaders, f"{INDEPENDENT} {_KNOWN_RANKS}"], blocks, options)
 
     def _range(self, k: int) -> str:
         return f"{self.low[k]:z.2f} – {self.high[k]:z.2f}"
@@ -359,11 +351,9 @@ def swapped_objects(data: Preferences) -> tuple[Integers, Integers]:
 # Grades of the jurors
 # ---------------------------------------------------------------------------------------------------------------------
 
-_NO_LEADERS = ("answers_by_position", "answers_contrary", "answers_by_chance")
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class PairGrades(Result):
+class PairGrades(RankedJurors, Result):
     """How each juror compares objects; NaN where the answers do not determine it.
 
     Ends of intervals are two columns. Intervals assume that jurors err independently.
@@ -386,26 +376,8 @@ class PairGrades(Result):
     alarms: tuple[Alarm, ...] = ()
 
     _kind = "grade"
-
-    @property
-    def leaders(self) -> tuple[str, ...]:
-        """The jurors that may discriminate most: their intervals reach the highest lower end."""
-        ranked, ends = self._ranked(), self.discrimination_ends
-        return tuple(self.jurors[k] for k in ranked if ends[k, 1] >= ends[ranked[0], 0])
-
-    @property
-    def best(self) -> str | None:
-        """The juror whose interval lies above all others'; None where intervals overlap."""
-        leaders = self.leaders
-        return leaders[0] if len(leaders) == 1 and len(self._ranked()) > 1 else None
-
-    def _ranked(self) -> list[int]:
-        """The jurors with enough answers, an interval and no alarm of their own, by the lower end."""
-        enough = min(ENOUGH_VOTES, self.answers.max(initial=0) / 2)
-        out = {name for alarm in self.alarms if alarm.reason in _NO_LEADERS for name in alarm.jurors}
-        known = np.isfinite(self.discrimination_ends).all(axis=1) & (self.answers >= enough)
-        known &= np.array([name not in out for name in self.jurors])
-        return sorted(np.flatnonzero(known).tolist(), key=lambda k: -self.discrimination_ends[k, 0])
+    _ranked_by, _votes_in = "discrimination", "answers"
+    _unranked = ("answers_by_position", "answers_contrary", "answers_by_chance")
 
     def _columns(self) -> Columns:
         columns: dict[str, Any] = {"juror": self.jurors, "answers": self.answers}
@@ -427,13 +399,7 @@ class PairGrades(Result):
 
     def _blocks(self, **show: Any) -> Iterable[Block]:
         options = CardOptions(**show)
-        ranked, value = self._ranked(), np.nan_to_num(self.discrimination, nan=-np.inf)
-        order = [*ranked, *sorted(set(range(len(self.jurors))) - set(ranked), key=lambda k: (-value[k], k))]
-        if options.sort == "votes":
-            order.sort(key=lambda k: -self.answers[k])
-        elif options.sort == "name":
-            order.sort(key=lambda k: self.jurors[k])
-        order = [k for k in order if self.answers[k] >= options.min_votes]
+        ranked, order = self._ranked(), self._ordered(options)
         rows = select_rows(order, options, ranked)
         place = {name: k for k, name in enumerate(self.jurors)}
         leaders = name_leaders(
@@ -446,16 +412,11 @@ class PairGrades(Result):
         )
         title = f"{count_noun(len(self.jurors), 'juror')}, {count_noun(self.objects, 'object')}, "
         title += count_noun(int(self.answers.sum()), "answer")
-        blocks: list[Block] = [
-            title,
-            card_alarms(self.alarms, options),
-            wrapped(leaders, "Discrimination: 1 is the average juror, 0 is chance.", INDEPENDENT),
-            self._table(rows),
-            *rows_left_out(self.jurors, rows, "jurors"),
-            *(self._full_tables(order) if options.full else ()),
-            wrapped(*(f"{line[:1].upper()}{line[1:]}." for line in self.remarks)),
-        ]
-        return [block for block in blocks if not isinstance(block, Notes) or block.lines]
+        answer = [leaders, "Discrimination: 1 is the average juror, 0 is chance.", INDEPENDENT]
+        blocks: list[Block] = [self._table(rows), *rows_left_out(self.jurors, rows, "jurors")]
+        if options.full:
+            blocks.append(self._full_table(order))
+        return result_card(title, self, answer, blocks, options)
 
     def _table(self, rows: Sequence[int]) -> Table:
         columns = [
@@ -469,7 +430,7 @@ class PairGrades(Result):
         ]
         return fitted_table(columns)
 
-    def _full_tables(self, order: Sequence[int]) -> list[Table]:
+    def _full_table(self, order: Sequence[int]) -> Table:
         """Intervals of position bias, ties and contradictions."""
         sure = f"{self.level * 100:g}%"
         headings = ("juror", "picks first", sure, "ties", sure, "both orders", "contradicts", sure)
@@ -483,7 +444,7 @@ class PairGrades(Result):
             )
             for k in order
         )
-        return [Table(headings, rows, title="position, ties and consistency", right=tuple(range(1, len(headings))))]
+        return Table(headings, rows, title="position, ties and consistency", right=tuple(range(1, len(headings))))
 
 
 def _plain(value: float) -> str:

@@ -19,7 +19,7 @@ from jurors.jury.inputs import source_votes
 from jurors.jury.kinds import NUMBERS, PREFERENCES, Kind
 from jurors.numeric.data import numbers_of, shown
 from jurors.numeric.grade import (
-    about_values,
+    ABOUT_VALUES,
     calibrate_numbers,
     number_grades_by,
     values_by,
@@ -191,7 +191,7 @@ def numbers_page(votes: Votes | Sketch, level: float, command: Command) -> KindC
                more=(f"{values.numbers[k]:,}",))
         for rank, k in enumerate(_best_first(values.value)[:_MAX_ROWS], 1)
     )  # fmt: skip
-    note = _left_out(len(values.items) - len(rows)) + (about_values() if any(r.range != "–" for r in rows) else "")
+    note = _left_out(len(values.items) - len(rows)) + (ABOUT_VALUES if any(r.range != "–" for r in rows) else "")
     items = Bars(
         "items", "Values of the items", "Items by estimated value, on the panel's scale, with calibrated intervals",
         "item", "value", interval_name(level), rows, ("numbers",), note=note,
