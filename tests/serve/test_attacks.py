@@ -209,10 +209,10 @@ def test_secrets_are_in_no_log(target: Target, monkeypatch: pytest.MonkeyPatch) 
     target.ask("GET", "/v1/projects", f"{token}x")
     target.ask("PUT", "/v1/projects/shop", json={"labels": token})
     deadline = time.monotonic() + 60
-    while log.getvalue().count('"event": "request"') < 3 and time.monotonic() < deadline:  # a line follows its answer
+    while '"status": 422' not in log.getvalue() and time.monotonic() < deadline:  # a line follows its answer
         time.sleep(0.01)
     lines = [json.loads(line) for line in log.getvalue().splitlines()]
     requests = [(line["path"], line["status"]) for line in lines if line["event"] == "request"]
-    assert requests[1:3] == [("/v1/projects", 401), ("/v1/projects/shop", 422)]
-    assert "?" not in requests[0][0]
+    assert requests[-2:] == [("/v1/projects", 401), ("/v1/projects/shop", 422)]
+    assert not any("?" in path for path, _ in requests)
     assert token[16:] not in log.getvalue()
