@@ -43,7 +43,7 @@ def test_json_has_the_documented_keys_and_the_numbers_of_the_result() -> None:
     assert list(document["systems"]) == ["new", "old", "base"]
     assert {"rate", "low", "high", "items", "raw"} <= set(document["systems"]["new"])
     (first, *_) = document["differences"]
-    assert {"a", "b", "difference", "low", "high", "order"} <= set(first)
+    assert {"a", "b", "difference", "low", "high", "paired", "order"} <= set(first)
     assert first["order"] in ("settled", "leaning", "not settled")
     assert sorted(name for tier in document["ranking"] for name in tier) == ["base", "new", "old"]
     frame_of_rates = result.to_frame().set_index("system")
@@ -120,6 +120,13 @@ def test_the_order_of_rows_and_of_systems_changes_nothing() -> None:
         assert second.systems[name].rate == pytest.approx(rate.rate)
         assert second.systems[name].low == pytest.approx(rate.low, abs=1e-6)
     assert first.ranking == second.ranking
+
+
+def test_systems_that_answered_the_same_questions_are_paired_and_others_are_not() -> None:
+    frame, _ = judged({"a": 0.8, "b": 0.5}, items=60)
+    assert compare(frame).differences[0].paired
+    frame["item"] = [f"x{k}" for k in range(len(frame))]
+    assert not compare(frame).differences[0].paired
 
 
 def test_a_system_with_three_items_is_shown_and_in_no_tier() -> None:
@@ -242,6 +249,7 @@ def test_one_question_answered_by_several_systems_is_several_items(tmp_path: Pat
     expected = compare(frame, gold=dict(list(truth.items())[40:80]))
     read = jurors.systems(tmp_path / "long.csv", by="model", gold=tmp_path / "gold.csv")
     assert read.systems["a"] == expected.systems["a"]
+    assert read.differences[0].paired
     assert jurors.systems(long, by="model").systems["b"].items == 60
     shown = run("check", tmp_path / "long.csv", "--system", "model", "--min-difference", "b-a:0.1", "--card")
     assert (shown.exit_code, "FAIL      min-difference b - a" in shown.stdout) == (3, True)
@@ -296,9 +304,10 @@ def test_logs_name_their_systems(tmp_path: Path) -> None:
     (tmp_path / "promptfoo.json").write_text(json.dumps(promptfoo_log(by_model)))
     (tmp_path / "traces.jsonl").write_text(mlflow_log(by_model))
     expected = compare(frame).systems
-    for place in ("inspect", "promptfoo.json", "traces.jsonl"):
+    for place, paired in (("inspect", True), ("promptfoo.json", True), ("traces.jsonl", False)):
         read = jurors.systems(tmp_path / place)
         assert {name: x.rate for name, x in read.systems.items()} == {name: x.rate for name, x in expected.items()}
+        assert read.differences[0].paired == paired, place
     shown = run("systems", inspect, "--format", "json")
     assert json.loads(shown.stdout)["good"] == "C"
     assert "names no two systems" in refused("systems", inspect / "new.json")

@@ -92,7 +92,9 @@ class SystemDifference:
     difference: float
     low: float
     high: float
+    paired: bool  #: whether they answered the same questions
     order: Order
+    chance: float  #: that a is better than b
 
 
 @dataclass(frozen=True, slots=True)
@@ -403,8 +405,9 @@ def compare_graded(
     values, good = _label_values(votes, good)
     unit = float(np.ptp(values)) or 1.0
     lowest, scaled = float(values.min()), (values - values.min()) / unit  # rates from 0 to 1
+    group_names = np.array([None if g is None else str(g) for g in groups.tolist()], dtype=object)
     place, size = {name: k for k, name in enumerate(names)}, len(names)
-    system = np.array([-1 if group is None else place[str(group)] for group in groups.tolist()])
+    system = np.array([place.get(g, -1) for g in group_names.tolist()])
     row, juror, code = votes.triples()
     cast = np.bincount(row, minlength=votes.rows)
     share = np.bincount(row, weights=scaled[code], minlength=votes.rows) / np.maximum(cast, 1)
@@ -461,6 +464,11 @@ def compare_graded(
     if not evaluation.exam and informative < _INFORMATIVE * len(evaluation.jurors):
         reasons.append("too few judges are known to do better than a constant answer")
     ranked = [k for k in order.tolist() if items[k] >= _FEWEST_ITEMS]
+    questions: dict[str, set[str]] = {name: set() for name in names}  # an item's name without that of its system
+    if votes.items is not None:
+        for item, group in zip(votes.item_names().tolist(), group_names.tolist(), strict=True):
+            if group is not None:
+                questions[group].add(str(item).replace(group, "", 1))
     strict = NormalDist().inv_cdf(1 - (1 - level) / 2 / max(len(list(combinations(ranked, 2))), 1))
     differences, is_better = [], np.zeros((size, size), dtype=bool)  # settled: the row's system over the column's
     for a, b in combinations(order.tolist(), 2):
@@ -472,9 +480,12 @@ def compare_graded(
             settled, is_better[a, b] = "settled", True
         elif gap > z * error and is_ranked:
             settled = "leaning"
+        of_a, of_b = questions[names[a]], questions[names[b]]
+        paired = bool(of_a & of_b) and 2 * len(of_a & of_b) >= min(len(of_a), len(of_b))
         low_end, high_end = max(gap - z * error, -1.0), min(gap + z * error, 1.0)
         ends = unit * low_end, unit * high_end
-        differences.append(SystemDifference(names[a], names[b], unit * gap, *ends, settled))
+        chance = NormalDist().cdf(gap / error) if error > 0 else float(gap > 0)
+        differences.append(SystemDifference(names[a], names[b], unit * gap, *ends, paired, settled, chance))
     best, worst = 1 + is_better.sum(axis=0), len(ranked) - is_better.sum(axis=1)
     rates = {
         names[k]: SystemRate(
