@@ -122,7 +122,7 @@ def retry_delay(answer: Any, tries: int, retries: int) -> float | None:
     if tries >= retries or (is_response and answer.status_code not in _RETRYABLE):
         return None
     header = str(answer.headers.get("retry-after", "")) if is_response else ""
-    planned: float = 0.1 * 2**tries * random.uniform(0.5, 1)  # noqa: S311 - no secret
+    planned: float = min(_LONGEST_WAIT, 0.1 * 2**tries) * random.uniform(0.5, 1)  # noqa: S311 - no secret
     return min(_LONGEST_WAIT, max(planned, float(header) if header.isdigit() else 0.0))
 
 

@@ -252,6 +252,8 @@ def optional_import(message: str) -> Iterator[None]:
     try:
         yield
     except ImportError as error:
+        if "{}" in message and not isinstance(error, ModuleNotFoundError):  # it is there, and does not work
+            raise
         raise JurorsError(message.format(error.name)) from None
 
 

@@ -48,6 +48,9 @@ class SignedExact:
 
     __slots__ = ()
 
+    def __pos__(self: Any) -> Any:
+        return self
+
     def __sub__(self: Any, other: Any) -> Any:
         return self + -other
 

@@ -38,6 +38,17 @@ class AveragedOptions(GradeOptions, total=False):
     pos_label: Label  #: of two labels, 1 unless given
 
 
+__all__ = [
+    "estimated_accuracy_score",
+    "estimated_balanced_accuracy_score",
+    "estimated_confusion_matrix",
+    "estimated_f1_score",
+    "estimated_precision_score",
+    "estimated_recall_score",
+    "jury_scorer",
+]
+
+
 def estimated_accuracy_score(votes: Any, *, y_true: Any = None, **options: Unpack[GradeOptions]) -> Floats:
     """Estimate how often each classifier is right; NaN where nothing is known. The scores of `jurors.grade`.
 
@@ -197,7 +208,7 @@ def _joint(jurors: Sequence[str], result: _Result) -> Floats:
 
 
 def _averaged(
-    metric: str, votes: Any, y_true: Any = None, average: Average = "binary", pos_label: Label = 1, **options: Any
+    metric: str, votes: Any, /, y_true: Any = None, average: Average = "binary", pos_label: Label = 1, **options: Any
 ) -> Floats:
     check_choice(average or "none", ("binary", "macro", "weighted", "none"), "average")
     jurors, result = _graded(votes, y_true, options)

@@ -79,9 +79,14 @@ def test_a_plan_overwrites_an_empty_sheet_but_no_labels_by_a_person(tmp_path: Pa
     assert [_run(*plan)[0] for _ in range(2)] == [0, 0]
     filled = sheet.read_text().replace(",,", ",yes,", 1)
     sheet.write_text(filled)
-    status, output = _run(*plan)
-    assert (status, sheet.read_text()) == (2, filled)
-    assert "the sheet holds 1 label by a person; name another file" in output
+    later = tmp_path / "later.csv"
+    second = ("plan", tmp_path / "votes.csv", "-n", "3", "--after", sheet, "-o", later)
+    assert _run(*second)[0] == 0
+    later.write_text(later.read_text().replace(",,", ",no,", 1))
+    for arguments in (plan, second):
+        status, output = _run(*arguments)
+        assert (status, sheet.read_text()) == (2, filled)
+        assert "the sheet holds 1 label by a person; name another file" in output
 
 
 def test_result_exits_by_its_goals_and_says_why(tmp_path: Path) -> None:

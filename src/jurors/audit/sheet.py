@@ -20,13 +20,15 @@ import hashlib
 import os
 import secrets
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
 from jurors._numeric import Floats, Integers
-from jurors.errors import OptionError, SketchError, VotesError
+from jurors.errors import JurorsError, OptionError, SketchError, VotesError
 from jurors.jury.inputs import as_votes, check_labels
 from jurors.jury.label import VOTE_OF, votes_on
 from jurors.options import Label, Reading, SourceOptions
@@ -172,6 +174,18 @@ def read_sheet(source: Any) -> Sheet:
     except VotesError as error:
         is_file = len(several) == 1 and isinstance(several[0], (str, os.PathLike))
         raise (error.in_file(str(several[0])) if is_file else error) from None
+
+
+def labels_in(path: Path) -> int:
+    """How many labels a person has filled into a file; 0 where it is no sheet.
+
+    Returns
+    -------
+    int
+    """
+    with suppress(JurorsError):
+        return sum(row.label is not None for row in _rows(path))
+    return 0
 
 
 def _rows(source: Any) -> list[_Row]:

@@ -170,6 +170,7 @@ def score(source: Source, key: KeySource, by: str | None, reference: str | None,
 
     Numbers are compared with true values.
     """
+    name = Path(without_secrets(str(source.files[0]))).name.split(".")[0]
     if reference is not None or by is not None:
         source = source.rereadable()
     if reference is not None:
@@ -180,7 +181,6 @@ def score(source: Source, key: KeySource, by: str | None, reference: str | None,
         before = reference_juries(table) if table.exists() else ReferenceJuries(())  # raises before the work
         with output.working("measuring") as bar:
             votes, truth = source.read_with_key(key, bar)
-            name = Path(without_secrets(str(source.files[0]))).name.split(".")[0]
             before.with_jury(fit_reference(votes, truth, name=name)).write(table)
     with output.working("scoring") as bar:
         if by is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ from jurors._files import atomic_group, atomic_write, is_stream
 from jurors.cli.main import print_data, print_error
 from jurors.cli.options import Source, grading_option, texts_options, votes_options
 from jurors.cli.output import ALARM_STATUS, INPUT_PATH, Output, gathered, output_options, path_option, register_output
-from jurors.errors import JurorsError, OptionError, SketchError
+from jurors.errors import OptionError, SketchError
 from jurors.results import FORMATS_OF_RESULTS, count_noun, csv_text
 
 if TYPE_CHECKING:
@@ -167,6 +166,8 @@ def audit_plan(
     text: tuple[str, ...], title: str | None, output: Output,
 ) -> None:  # fmt: skip
     """Draw items of FILE at random for a person to label."""
+    from jurors.audit.sheet import labels_in
+
     if title is not None and output.format != "html":
         raise OptionError("--title is the heading of the page: it goes with --format html", code="does_not_apply")
     target = None if output.path is None or is_stream(Path(output.path)) else Path(output.path)
@@ -175,7 +176,7 @@ def audit_plan(
     beside = {} if target is None else {ending: target.with_name(f"{target.stem}.{ending}") for ending in endings}
     for ending, path in beside.items():
         register_output(f"SHEET.{ending}", path)
-    if labelled := 0 if target is None else _labels_in(target):
+    if labelled := 0 if target is None else labels_in(target):
         raise OptionError(
             f"-o {target}: the sheet holds {count_noun(labelled, 'label')} by a person; name another file"
         )
@@ -211,13 +212,6 @@ def result(
     output.show(audited)
     if not audited.passed:
         sys.exit(ALARM_STATUS)
-
-
-def _labels_in(path: Path) -> int:
-    """How many items a person has labelled in a sheet; 0 where there is no such file, or another one."""
-    with suppress(JurorsError):
-        return sum(label is not None for label in jurors.audit.read_sheet(path).labels)
-    return 0
 
 
 def _sheet_text(sheet: Sheet, form: str, target: Path | None, title: str | None) -> str:

@@ -82,7 +82,7 @@ def covariate_contrasts(name: str, values: Sequence[Any]) -> dict[str, Floats]:
                 f"covariate {name!r} has one value only, {values[int(np.argmax(known))]!r}", name="covariate"
             )
         return {"per sd": (numbers - numbers[known].mean()) / spread}
-    texts = np.array([str(value) for value in values])
+    texts = np.array([str(value) for value in values], dtype=object)
     kinds = sorted(set(texts[known].tolist()))
     if not 2 <= len(kinds) <= _MOST_CATEGORIES:
         many = f"covariate {name!r} has {len(kinds):,} different texts"

@@ -605,7 +605,7 @@ def select_span(every: Sequence[Span], name: int | str) -> Span | None:
     if name in ("now", "last"):
         selected = [span for span in every if span.complete or name == "now"] or every
     else:
-        selected = [span for span in every if str(span.number) == str(name)]
+        selected = [span for span in every if span.number == name or str(span.number) == name]
     return selected[-1] if selected else None
 
 

@@ -357,11 +357,14 @@ class SQLite(Database):
 
     def close(self) -> None:
         """Close the connections that are not in use."""
-        for _ in range(self._idle.qsize()):
-            with suppress(Empty):
-                if (connection := self._idle.get_nowait()) is not None:
-                    connection.close()
-                self._idle.put(None)
+        idle = []
+        with suppress(Empty):
+            while True:
+                idle.append(self._idle.get_nowait())
+        for connection in idle:
+            if connection is not None:
+                connection.close()
+            self._idle.put(None)
 
     def fault(self, error: Exception) -> ApiError | None:
         """Full, busy, out of reach, or a row of a project that does not exist (any more)."""

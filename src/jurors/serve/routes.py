@@ -106,7 +106,7 @@ def projects(request: Request) -> dict[str, Any]:
 @projects_router.put(
     "/{name}",
     dependencies=[ADMIN],
-    responses=documented_errors(409, 422),
+    responses=documented_errors(409, 422) | {201: {"description": "Created"}},
     openapi_extra=documented_body(PROJECT),
 )
 def put_project(

@@ -14,6 +14,7 @@ import os
 import shlex
 import shutil
 import socket
+import ssl
 import subprocess
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -203,8 +204,11 @@ class Webhook:
         def connect(*_: Any, **__: Any) -> socket.socket:
             return socket.create_connection((address, self.port), _SECONDS)
 
-        kind = HTTPSConnection if self.scheme == "https" else HTTPConnection
-        connection = kind(self.host, self.port, timeout=_SECONDS)
+        connection = (
+            HTTPSConnection(self.host, self.port, timeout=_SECONDS, context=ssl.create_default_context())
+            if self.scheme == "https"
+            else HTTPConnection(self.host, self.port, timeout=_SECONDS)
+        )
         connection._create_connection = connect  # type: ignore[attr-defined]  # the certificate is still the host's
         try:
             body = json.dumps(event).encode()

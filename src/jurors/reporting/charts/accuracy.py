@@ -166,10 +166,10 @@ def _plane(rows: list[Row], labels: Sequence[Any], size: tuple[float, float], *,
     kinds = {ACTUAL, *(row["kind"] for row in rows)} if has_key else {row["kind"] for row in rows}
     seen = [kind for kind in _LOOKS if kind in kinds]
     legend = alt.Legend(title=None, orient="top", offset=4, columns=2) if seen != [BETTER] else None
-    colours, shapes = zip(*(_LOOKS[kind] for kind in seen), strict=True)
+    colours, shapes = ([_LOOKS[kind][k] for kind in seen] for k in (0, 1))
     looks = {
-        "color": alt.Color("kind:N", scale=alt.Scale(domain=seen, range=list(colours)), legend=legend),
-        "shape": alt.Shape("kind:N", scale=alt.Scale(domain=seen, range=list(shapes)), legend=legend),
+        "color": alt.Color("kind:N", scale=alt.Scale(domain=seen, range=colours), legend=legend),
+        "shape": alt.Shape("kind:N", scale=alt.Scale(domain=seen, range=shapes), legend=legend),
     }
     base = alt.Chart(data(rows)).encode(x=x, y=y, tooltip=tips)
     layers = [_background(domain)]
