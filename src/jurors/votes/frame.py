@@ -288,7 +288,8 @@ class Frame:
                 f"duplicates={options.duplicates!r} needs rows in a fixed order, and {self.engine} keeps none; remove "
                 "the duplicates there, or give a pandas, polars or pyarrow frame"
             )
-        layout = find_layout(self.names, self.effective_options(options), self.facts)
+        count = self._count_distinct if self.stream is None else None  # a stream can be read only once
+        layout = find_layout(self.names, self.effective_options(options), self.facts, count)
         return select_columns(layout, self.names, options)
 
     def numbers_jurors(self, layout: Layout) -> bool:
@@ -357,6 +358,17 @@ class Frame:
         series = [decoded(head[:most, k]) for k in range(len(self.names))]
         columns = [column(one, "") if is_plain else one.to_list() for one, is_plain in zip(series, plain, strict=True)]
         return profile_columns(self.names, columns, len(head) if len(head) <= most else None)
+
+    def _count_distinct(self, columns: Sequence[int]) -> tuple[int, Sequence[int]]:
+        """How many rows there are, and how many distinct values of these columns."""
+        import narwhals as nw
+
+        if self.is_eager:
+            return len(self.table), [self.table[:, k].n_unique() for k in columns]
+        by_place = numbered(self.table, columns)
+        distinct = [nw.col(f"c{k}").n_unique().alias(f"c{k}") for k in columns]
+        total, *counts = collect(by_place.select(nw.len().alias("rows"), *distinct)).row(0)
+        return int(total), list(map(int, counts))
 
     def no_rows(self) -> VotesError:
         """The error about a frame without rows."""

@@ -11,8 +11,8 @@ import re
 import shlex
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence, Set
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -280,6 +280,8 @@ _NO_WORDS = frozenset(
 )
 _WHOLE = re.compile(r"[-+]?\d+\.0*")
 Kind: TypeAlias = Literal["text", "number", "nested"]
+#: counts all rows, and in them the distinct values of these columns
+CountDistinct: TypeAlias = Callable[[Sequence[int]], tuple[int, Sequence[int]]]
 
 
 @dataclass(frozen=True)
@@ -290,6 +292,7 @@ class ColumnHead:
     values: tuple[str, ...]  #: distinct cells as text: trimmed, NFC, whole numbers without a point
     codes: NDArray[np.int32]  #: of each row, a position in `values`; -1: empty
     kind: Kind = "text"
+    everywhere: int | None = None  #: distinct values in all rows, where they were counted
 
     @cached_property
     def word(self) -> str:
@@ -348,7 +351,10 @@ class ColumnProfile:
 
     def is_unique(self, k: int) -> bool:
         """Whether column k has another value in every row, as far as is known."""
-        return self.columns[k].filled == self.columns[k].distinct == self.rows
+        column = self.columns[k]
+        if column.filled < self.rows or column.distinct < self.rows:
+            return False
+        return self.total in (None, self.rows) or column.everywhere is None or column.everywhere >= 0.95 * self.total
 
     def identify(self, *columns: int) -> float:
         """The number of distinct tuples of these columns, as a share of the rows."""
@@ -367,6 +373,12 @@ class ColumnProfile:
     def is_number(self, k: int) -> bool:
         """Whether column k holds numbers."""
         return self.columns[k].kind == "number"
+
+    def is_grouped(self, k: int) -> bool:
+        """Whether equal values of column k stand in consecutive rows, as where one juror comes after the other."""
+        codes = self.columns[k].codes
+        changes = int((codes[1:] != codes[:-1]).sum())
+        return self.columns[k].filled == self.rows and changes < self.columns[k].distinct < self.rows
 
     def has_number(self, k: int) -> bool:
         """Whether column k holds a number anywhere."""
@@ -463,15 +475,34 @@ class LayoutHints:
         The caller's options.
     look
         Profiles the first rows; called at most once.
+    count
+        Counts rows and distinct values of columns in the whole table.
     """
 
-    def __init__(self, names: Sequence[str], options: Reading, look: Callable[[], ColumnProfile]) -> None:
-        self.names, self.options, self._look = list(names), options, look
+    def __init__(
+        self,
+        names: Sequence[str],
+        options: Reading,
+        look: Callable[[], ColumnProfile],
+        count: CountDistinct | None = None,
+    ) -> None:
+        self.names, self.options, self.head, self._count = list(names), options, cache(look), count
 
     @cached_property
     def profile(self) -> ColumnProfile:
-        """What the first rows show."""
-        return self._look()
+        """The first rows; where rows may be sorted by juror, with how often items come again below them."""
+        profile = self.head()
+        named = {"item", "juror", "label"} <= set(map(bare_word, self.names))
+        if profile.total is not None or self._count is None or named:
+            return profile
+        able = range(len(profile.columns))
+        unique = [k for k in able if profile.is_unique(k) and profile.columns[k].kind != "nested"]
+        if not unique or not any(map(profile.is_grouped, able)):
+            return profile
+        total, distinct = self._count(unique)
+        everywhere = dict(zip(unique, distinct, strict=True))
+        columns = (replace(column, everywhere=everywhere.get(k)) for k, column in enumerate(profile.columns))
+        return replace(profile, columns=tuple(columns), total=total)
 
     @property
     def columns(self) -> tuple[ColumnHead, ...]:

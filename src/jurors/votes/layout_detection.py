@@ -35,6 +35,7 @@ from jurors.votes.layout import (
     SYSTEM_WORDS,
     ColumnHead,
     ColumnProfile,
+    CountDistinct,
     Layout,
     LayoutHints,
     bare_word,
@@ -78,7 +79,9 @@ _FEWEST_SHARING = 2  # columns with the same words, to separate them from the ot
 _SHARED = 0.5  # of a column's cells, that other columns hold too
 
 
-def find_layout(names: Sequence[str], options: Reading, look: Callable[[], ColumnProfile]) -> Layout:
+def find_layout(
+    names: Sequence[str], options: Reading, look: Callable[[], ColumnProfile], count: CountDistinct | None = None
+) -> Layout:
     """Find the layout of a table by its names, the caller's options and (where these leave it open) its cells.
 
     Parameters
@@ -89,6 +92,8 @@ def find_layout(names: Sequence[str], options: Reading, look: Callable[[], Colum
         The caller's options.
     look
         Profiles the first rows; called only where names and options leave the layout open.
+    count
+        Counts the rows and the distinct values of columns in all rows, where the engine can do that cheaply.
 
     Returns
     -------
@@ -107,7 +112,7 @@ def find_layout(names: Sequence[str], options: Reading, look: Callable[[], Colum
     check_names(names)
     if options.repeat is not None:
         column = find_column(names, options.repeat)
-        plain = find_layout(names, options.without(names[column]).but(repeat=None), look)
+        plain = find_layout(names, options.without(names[column]).but(repeat=None), look, count)
         if column in plain.used:
             name = names[column]
             raise VotesError(f"column {name!r} cannot number repetitions, it is the item, the juror or the label")
@@ -116,7 +121,7 @@ def find_layout(names: Sequence[str], options: Reading, look: Callable[[], Colum
         if plain.item is None:
             raise VotesError("repetitions are of an item, but no column names it; say which with item= (--item COLUMN)")
         return replace(plain, repeat=column)
-    table = LayoutHints(names, options, look)
+    table = LayoutHints(names, options, look, count)
     return next(layout for rule in RULES if (layout := rule(table)) is not None)
 
 
@@ -150,7 +155,7 @@ def joint_item(names: Sequence[str], options: Reading, look: Callable[[], Column
     if not items or len(systems) != 1 or len(names) < 4 or len(set(names)) < len(names):
         return ()
     table = LayoutHints(names, options.but(ignore=[name for name in ignored if name in names]), look)
-    profile, columns = table.profile, table.columns
+    profile, columns = table.head(), table.head().columns
     numbers = [
         k for k in table.free if profile.is_number(k) and k not in (*items, *systems) and not columns[k].is_aside
     ]
@@ -176,7 +181,7 @@ def refuse_preferences(table: LayoutHints) -> None:
         raise OptionError(f"preferences (scale 'pairs') are not votes: {WITH_PAIRS}", code="does_not_apply")
     if options.scale != "auto" or options.layout != "auto" or options.label is not None or options.count is not None:
         return
-    if certain_pair_columns(table.names, lambda: table.profile, text_columns(options.ignore)) is not None:
+    if certain_pair_columns(table.names, table.head, text_columns(options.ignore)) is not None:
         raise VotesError(
             f"this table holds preferences between two objects: {WITH_PAIRS}; scale='nominal' (--scale nominal) reads "
             "it as labels",
@@ -192,7 +197,7 @@ def layout_by_options(table: LayoutHints) -> Layout | None:
     options = table.options
     is_named = options.layout != "auto" or any(x is not None for x in (options.juror, options.label, options.count))
     if is_named or sorted(map(bare_word, table.names)) == ["item", "juror", "label"]:
-        return layout_by_words(table.names, options, lambda k: table.profile.has_number(k))
+        return layout_by_words(table.names, options, lambda k: table.head().has_number(k))
     return None
 
 

@@ -286,7 +286,7 @@ class SourceTable:
 
     def layout(self, options: Reading) -> Layout:
         """What each column is."""
-        return find_layout(self.names, self.effective_options(options), self.facts)
+        return find_layout(self.names, self.effective_options(options), self.facts, self._count_distinct)
 
     @property
     def joint(self) -> tuple[str, ...]:
@@ -388,6 +388,12 @@ class SourceTable:
         columns = [head[f"c{k}"] for k in range(len(self.names))]
         rows = len(columns[0])
         return profile_columns(self.names, [c[:most].tolist() for c in columns], rows if rows <= most else None)
+
+    def _count_distinct(self, columns: Sequence[int]) -> tuple[int, Sequence[int]]:
+        """How many rows there are, and about how many distinct values of these columns."""
+        counts = ", ".join(f"approx_count_distinct(c{k})" for k in columns)
+        total, *distinct = self.watched(f"SELECT count(*), {counts} FROM {self.sql}").fetchall()[0]
+        return total, distinct
 
     def every_column(self) -> SourceTable:
         """The same table; of JSON, with the columns of every record, not only of the first 20,000."""
