@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -124,6 +125,7 @@ def _shared_items(votes: Votes, voting: NDArray[Any]) -> tuple[NDArray[Any], NDA
 
 # -- next commands --------------------------------------------------------------------------------------------
 
+_PROBABILITY = re.compile(rb'(^|[,;\t"])probability([,;\t"\r]|$)')  #: a column of this name
 _KEY_NAMES = ("truth", "key", "gold", "labels", "answers")
 _ENDINGS = tuple(
     end + more for end, kind in ENDINGS.items() for more in ("", PACKED)[: 1 if kind in ("parquet", "xlsx") else 2]
@@ -247,10 +249,13 @@ def _find_key_file(files: Sequence[str], votes: Votes) -> str | None:
         return None
     for name, ending in product(_KEY_NAMES, _ENDINGS):
         path = Path(files[0]).with_name(name + ending)
-        if path.is_file() and not path.samefile(files[0]) and b"probability" not in read_head(path):
-            with suppress(VotesError):  # a label with a probability is an estimate, by `jurors label`, and no key
-                read_key(path).align(votes)
-                return str(path)
+        with suppress(VotesError, OSError):
+            if not path.is_file() or path.samefile(files[0]):
+                continue
+            if _PROBABILITY.search(read_head(path).partition(b"\n")[0]):  # by `jurors label`: an estimate and no key
+                continue
+            read_key(path).align(votes)
+            return str(path)
     return None
 
 

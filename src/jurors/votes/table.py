@@ -83,7 +83,9 @@ class Repeats:
             )
             median = np.where((low == high) & (abstained != times), low, -1)
             return np.where(abstained > times, levels, median).astype(answers.dtype)
-        equal = np.sum([answers == answers[:, [k]] for k in range(width)], axis=0)  # how often each answer was given
+        equal = np.zeros(answers.shape, dtype=np.int64)  # how often each answer was given
+        for k in range(width):
+            equal += answers == answers[:, [k]]
         equal[answers < 0] = 0
         most = equal.max(axis=1)
         is_tied = (equal == most[:, None]).sum(axis=1) > most
@@ -431,9 +433,9 @@ class Votes:
         rows, width = cells.shape
         names = checked_jurors(jurors, width)
         codes, kinds = encode_cells(cells, None if labels is None else tuple(labels))
+        if counts is not None and np.shape(counts) != (rows,):
+            raise VotesError(f"{rows} rows need {rows} counts, got {np.size(counts)}")
         numbers = None if counts is None else checked_counts(counts, "counts")
-        if numbers is not None and len(numbers) != rows:
-            raise VotesError(f"{rows} rows need {rows} counts, got {len(numbers)}")
         ids = items if items is None or isinstance(items, np.ndarray) else np.array(list(items), dtype=object)
         if ids is not None and len(ids) != rows:
             raise VotesError(f"{rows} rows of votes need {rows} item names, got {len(ids)}")
@@ -884,9 +886,10 @@ def count_labels_by_juror(votes: Votes) -> JurorLabelCounts:
         In items: rows that stand for several items count as many.
     """
     width, depth = len(votes.jurors), len(votes.labels)
-    if votes.is_dense and width <= _FEW_COLUMNS and votes.counts is None:
-        rows = [np.bincount(column.astype(np.int64) + 1, minlength=depth + 1)[1:] for column in votes.codes.T]
-        return np.array(rows).reshape(width, depth)
+    if votes.is_dense and width <= _FEW_COLUMNS and votes.total < 1 << 53:  # sums of floats are exact so far
+        columns = (column.astype(np.int64) + 1 for column in votes.codes.T)
+        rows = [np.bincount(column, votes.counts, minlength=depth + 1)[1:] for column in columns]
+        return np.array(rows).reshape(width, depth).astype(np.int64)
     row, col, code = votes.triples()
     counts = np.zeros(width * depth, dtype=np.int64)
     for start in range(0, len(row), _PART):

@@ -233,6 +233,12 @@ class Files:
         return _LINES.match(self.head(path)) is not None
 
     @property
+    def first_and_named(self) -> list[Path]:
+        """The first file, and the first of those that the user named one by one."""
+        named = [path for path in self.paths if path in self.named]
+        return list(dict.fromkeys((*self.paths[:1], *named[:MAX_FILES_SNIFFED])))
+
+    @property
     def first(self) -> tuple[Path, ...]:
         """The first files that may be logs, by which a tool is recognised: of a folder of thousands, not all."""
         logs = (
@@ -342,15 +348,15 @@ class Files:
         return f"{path.relative_to(self.root) if path.is_relative_to(self.root) else path.name}: "
 
 
-def recogniser(is_own: Callable[[Files, Path], bool]) -> Callable[[Files], bool]:
-    """Make the function that recognises a tool by its first files.
+def recogniser(is_own: Callable[[Files, Path], bool], *, named: bool = False) -> Callable[[Files], bool]:
+    """Make the function that recognises a tool by its first files, or by the first and those that the user named.
 
     Returns
     -------
     function
         Of `Files`: whether one of these is the tool's own.
     """
-    return lambda files: any(is_own(files, path) for path in files.first)
+    return lambda files: any(is_own(files, path) for path in (files.first_and_named if named else files.first))
 
 
 def parse_json(text: bytes, where: str = "", line: int | None = None) -> Any:

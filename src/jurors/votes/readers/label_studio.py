@@ -37,7 +37,7 @@ def _is_export(files: Files, path: Path) -> bool:
     return files.has(b"[", *full, path=path) or files.has(b"[", *minimal, path=path)
 
 
-recognises = recogniser(_is_export)
+recognises = recogniser(_is_export, named=True)
 
 
 def read(files: Files, question: str | None = None) -> Records:
