@@ -391,6 +391,26 @@ def _label_values(votes: Votes, good: Label | None) -> tuple[Floats, Label | Non
     return np.array([float(label == good) for label in votes.labels]), good
 
 
+def _questions(votes: Votes, group_names: NDArray[Any], names: Sequence[str]) -> dict[str, set[str]]:
+    """The questions that each system answered: the names of its items without its own."""
+    questions: dict[str, set[str]] = {name: set() for name in names}
+    if votes.items is not None:
+        for item, group in zip(votes.item_names().tolist(), group_names.tolist(), strict=True):
+            if group is not None:
+                questions[group].add(str(item).replace(group, "", 1))
+    return questions
+
+
+def _tiers(ranked: Sequence[str], is_better: NDArray[np.bool_]) -> tuple[tuple[str, ...], ...]:
+    """The ranking, cut wherever every system above is settled against every system below."""
+    tiers: list[list[str]] = []
+    for k, name in enumerate(ranked):
+        if is_better[:k, k:].all():
+            tiers.append([])
+        tiers[-1].append(name)
+    return tuple(map(tuple, tiers))
+
+
 def compare_graded(
     evaluation: Evaluation, counted: CountedVotes, known: Any, groups: NDArray[Any], *, good: Label | None = None,
     fewest: int = 2, adjust: tuple[str, Floats] | None = None,
@@ -464,26 +484,18 @@ def compare_graded(
     if not evaluation.exam and informative < _INFORMATIVE * len(evaluation.jurors):
         reasons.append("too few judges are known to do better than a constant answer")
     ranked = [k for k in order.tolist() if items[k] >= _FEWEST_ITEMS]
-    questions: dict[str, set[str]] = {name: set() for name in names}  # an item's name without that of its system
-    if votes.items is not None:
-        for item, group in zip(votes.item_names().tolist(), group_names.tolist(), strict=True):
-            if group is not None:
-                questions[group].add(str(item).replace(group, "", 1))
+    questions = _questions(votes, group_names, names)
     strict = NormalDist().inv_cdf(1 - (1 - level) / 2 / max(len(list(combinations(ranked, 2))), 1))
     differences, is_better = [], np.zeros((size, size), dtype=bool)  # settled: the row's system over the column's
     for a, b in combinations(order.tolist(), 2):
         gap = float(rate[a] - rate[b])
         error = float(np.sqrt(covariance[a, a] + covariance[b, b] - 2 * covariance[a, b] + unknown[a] + unknown[b]))
         is_ranked = a in ranked and b in ranked
-        settled: Order = "not settled"
-        if gap > strict * error and is_ranked and not reasons:
-            settled, is_better[a, b] = "settled", True
-        elif gap > z * error and is_ranked:
-            settled = "leaning"
+        is_better[a, b] = is_ranked and not reasons and gap > strict * error
+        settled: Order = "settled" if is_better[a, b] else "leaning" if is_ranked and gap > z * error else "not settled"
         of_a, of_b = questions[names[a]], questions[names[b]]
         paired = bool(of_a & of_b) and 2 * len(of_a & of_b) >= min(len(of_a), len(of_b))
-        low_end, high_end = max(gap - z * error, -1.0), min(gap + z * error, 1.0)
-        ends = unit * low_end, unit * high_end
+        ends = unit * max(gap - z * error, -1.0), unit * min(gap + z * error, 1.0)
         chance = NormalDist().cdf(gap / error) if error > 0 else float(gap > 0)
         differences.append(SystemDifference(names[a], names[b], unit * gap, *ends, paired, settled, chance))
     best, worst = 1 + is_better.sum(axis=0), len(ranked) - is_better.sum(axis=1)
@@ -495,14 +507,10 @@ def compare_graded(
         )
         for k in order.tolist()
     }  # fmt: skip
-    tiers: list[list[str]] = []  # cut wherever every system above is settled against every system below
-    for place_in_order, k in enumerate(ranked):
-        if is_better[np.ix_(ranked[:place_in_order], ranked[place_in_order:])].all():
-            tiers.append([])
-        tiers[-1].append(names[k])
     return SystemComparison(
         good=good, systems=rates, differences=tuple(differences),
-        ranking=tuple(map(tuple, tiers)), level=level, judges=len(votes.jurors),
+        ranking=_tiers([names[k] for k in ranked], is_better[np.ix_(ranked, ranked)]),
+        level=level, judges=len(votes.jurors),
         alarms=tuple(alarm for alarm in evaluation.alarms if alarm.level != "note"), reasons=tuple(reasons),
         evaluation=evaluation, adjusted=None if adjust is None else adjust[0],
         with_gold=_gold_widths(prior, unknown_before, items, noise, z, unit),

@@ -422,7 +422,7 @@ class Archive:
         except ImportError:
             message = f"{self._where}the archive is packed with zstd; to read it: pip install 'jurors[zstd]'"
             raise VotesError(message) from None
-        except Exception as error:  # zlib and zstd have errors of their own
+        except (OSError, zlib.error) as error:
             content, why = None, str(error)[:80]
         else:
             why = "its checksum does not fit"
@@ -443,10 +443,12 @@ class Archive:
             return zlib.decompressobj(wbits=-15).decompress(packed, member.file_size + 1)
         if member.compress_type != _ZSTD:
             raise OSError(f"packed by method {member.compress_type}; known are 0, 8 and 93")
-        from zstandard import ZstdDecompressor
+        from zstandard import ZstdDecompressor, ZstdError
 
-        stream = ZstdDecompressor().stream_reader(packed, read_across_frames=True)
-        return bytes(stream.read(member.file_size + 1))
+        try:
+            return bytes(ZstdDecompressor().stream_reader(packed, read_across_frames=True).read(member.file_size + 1))
+        except ZstdError as error:
+            raise OSError(str(error)) from None
 
 
 # -- what a log holds of each item beside the votes -----------------------------------------------------------
