@@ -1,12 +1,9 @@
-"""`compare`, `score`, `agreement`, `bounds` and `fit_reference`.
+"""`compare`, `score`, `agreement` and `bounds`.
 
 - `compare`: every method on the same votes, with an answer key or without.
 - `score`: with an answer key, the true statistics of the test and its error correlations; of numbers, their errors.
 - `agreement`: how much jurors agree, and how much of that is due to chance.
 - `bounds`: intervals of every prevalence and accuracy that hold whatever the answer key is.
-- `fit_reference`: with an answer key, how far the errors of a jury were shared, for the table of reference juries. The
-  jury is graded without its key; then the key shows the rho of most evidence (with a weak prior), which labels the jury
-  favours (the bias), and how far its jurors deviate beyond that. The model is that of `jurors.uncertainty.calibrate`.
 """
 
 from __future__ import annotations
