@@ -36,7 +36,7 @@ WRITING = {
     "label": "label votes.csv.gz --format csv -o out.csv",
     "score": "score votes.csv.gz --key truth.csv --format json -o out.json",
     "rank": "rank pairs.csv --format csv -o out.csv",
-    "compare": "compare votes.csv.gz --methods majority,spectral --format csv -o out.csv",
+    "compare": "compare votes.csv.gz --methods majority,dawid_skene --format csv -o out.csv",
     "agreement": "agreement votes.csv.gz --format json -o out.json",
     "convert": "convert votes.csv.gz -o out.csv",
     "convert parquet": "convert votes.csv.gz -o out.parquet",

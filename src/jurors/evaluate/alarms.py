@@ -51,7 +51,7 @@ _KINDS = (
         "no independent jurors give these votes: a share lies outside 0 to 1, is complex, or pairs contradict each "
         "other. An alarm where chance cannot explain it, else a warning", SHARED_ERRORS_ADVICE,
         ("out_of_range", "complex", "zero_radicand", "purely_triple", "contradictory_pairs", "contradictory_trio",
-         "contradictory_signs", "negative_loading", "loading_above_variance"),
+         "negative_loading", "loading_above_variance"),
     ),
     AlarmKind(
         "correlated_errors", _ANY,
@@ -139,7 +139,7 @@ _KINDS = (
     ),
     AlarmKind(
         "fit_failed", _QUIET, "this method does not determine, or does not converge to, some of its numbers",
-        "Use the default method", ("trios_out_of_range", "not_converged", "held_at_bound", "mixed_signs"),
+        "Use the default method", ("trios_out_of_range", "not_converged"),
     ),
     AlarmKind(
         "fallback", _WARNING, "no model explains the votes: labels are majority votes, and values are means",

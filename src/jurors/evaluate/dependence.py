@@ -9,10 +9,9 @@ K_j[k][r]. What a pair agrees beyond that, in binomial standard errors, is its r
 
 One factor, two labels (`fit_factor`). Independent jurors have C_ij = b_i b_j with b_i = √(P_A P_B) (P_iA + P_iB - 1),
 and trio moments tau·b_i b_j b_k with tau = (P_A - P_B)/√(P_A P_B). Fitted by weighted least squares on correlations,
-with outlying pairs downweighted, this requires nothing of single items. `baselines.pairwise.fit_rank_one` solves the
-same problem for other pair statistics, sparse and to the last digit, within bounds; and `numeric.factor` for
-covariances of numbers. Here weights change with the residuals, so a few sweeps each are enough, and the three would end
-in other digits.
+with outlying pairs downweighted, this requires nothing of single items. `numeric.factor` solves the
+same problem for covariances of numbers. Here weights change with the residuals, so a few sweeps each are enough, and
+the two would end in other digits.
 
 Residual test: what one factor leaves over of each pair's covariance. On truly independent panels a p-value below 1e-4
 came up once in 1,620 simulated ones; for four or five jurors p-values of a few percent come up too often to be quoted.

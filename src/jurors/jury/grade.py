@@ -21,7 +21,6 @@ from jurors._numeric import Integers, single_threaded
 from jurors.errors import OptionError, SketchError, VotesError, check_choice
 from jurors.evaluate.alarms import Alarm, sort_by_severity
 from jurors.evaluate.baselines.dawid_skene import evaluate_bayesian, evaluate_dawid_skene
-from jurors.evaluate.baselines.pairwise import evaluate_agreement, evaluate_spectral
 from jurors.evaluate.evaluation import Evaluation, IndependentGrades
 from jurors.evaluate.family import DeclaredFamilies, resolve_families
 from jurors.evaluate.latent.models import find_repeated_jurors, merge_representatives
@@ -123,8 +122,6 @@ METHODS: dict[str, Callable[[Sketch, GradeRequest], Evaluation]] = {
     "majority": grade_majority,
     "dawid_skene": _by_estimator("dawid_skene", evaluate_dawid_skene),
     "bayesian": _by_estimator("bayesian", evaluate_bayesian),
-    "spectral": _by_estimator("spectral", evaluate_spectral),
-    "agreement": _by_estimator("agreement", evaluate_agreement),
 }
 
 

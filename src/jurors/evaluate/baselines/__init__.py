@@ -1,1 +1,1 @@
-"""Other estimators from the literature, for comparison: spectral, agreement rates, Dawid-Skene, Bayesian."""
+"""Other estimators from the literature, for comparison: Dawid-Skene, Bayesian."""
