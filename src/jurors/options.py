@@ -492,9 +492,6 @@ class LimitOptions(TypedDict, total=False):
     min_effective: Annotated[
         float | None, Option("Raise an alarm if the effective number of jurors is smaller.", "N", within=(1, None))
     ]
-    spec: Annotated[
-        Any, Option('Raise an alarm if no answer key allows this: "0.6", "A>=0.6,B>=0.7", "gpt-4:A>=0.9".', "SPEC")
-    ]
 
 
 class Limits(_Values):

@@ -24,7 +24,6 @@ from jurors.exact import Surd
 from jurors.jury.grade import METHODS
 from jurors.jury.reference import fit_reference
 from jurors.sketch.moments import moments
-from jurors.uncertainty.bounds_logical import highest_floor
 from jurors.uncertainty.bounds_robust import correlation_curve
 from jurors.uncertainty.reference import ReferenceJuries, reference_juries
 from jurors.uncertainty.trio_alarms import goodness_of_fit
@@ -47,7 +46,6 @@ __all__ = [
     "evaluate_with_key",
     "fit_reference",
     "goodness_of_fit",
-    "highest_floor",
     "independence_invariants",
     "moments",
     "reference_juries",

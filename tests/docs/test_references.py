@@ -96,7 +96,7 @@ RESULTS = {  # a command, and the section of docs/columns.md that explains its c
     "score votes.csv --key votes.truth.csv": "score",
     "compare votes.csv --key votes.truth.csv --methods majority": "compare",
     "agreement votes.csv": "agreement",
-    "bounds votes.csv --spec 0.6": "bounds",
+    "bounds votes.csv": "bounds",
     "rank pairs.csv": "rank",
     "audit plan votes.csv -n 5": "audit plan",
     "plan": "plan",

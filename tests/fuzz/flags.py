@@ -154,11 +154,6 @@ def _limit(rng: random.Random, world: World) -> str:
     return ":".join([*rng.sample(names, rng.choice((0, 1, 1, 2))), rng.choice(_SHARES)])
 
 
-def _spec(rng: random.Random, world: World) -> str:
-    one = f"{_of(rng, world.labels)}>={rng.choice(_SHARES)}"
-    return rng.choice((rng.choice(_SHARES), one, f"{one},{one}", f"{_of(rng, world.jurors)}:{one}", f"{one}<=", ">="))
-
-
 def _of(rng: random.Random, names: Sequence[str]) -> str:
     return str(rng.choice(names)) if names else "none"
 
@@ -184,7 +179,6 @@ _SPECIAL: dict[str, Callable[[random.Random, World], str]] = {
     "--memory": _pick("1GB", "200MB", "500MB", "2GB", "1", "99999999TB", "-1GB", "2 GB", "50%", "0B", "x"),
     "--from": lambda rng, _: rng.choice((rng.choice(TOOLS), f"{rng.choice(TOOLS)}:q", "excel")),
     "--min-score": _limit, "--min-accuracy": _limit, "--min-prevalence": _limit, "--max-prevalence": _limit,
-    "--spec": _spec,
     "--items": _pick("1", "5", "50", "200"),
     "--window": _pick("20", "5", "1h", "1h/5m", "half-life 1d", "1d/1d", "0", "-1", "5m/1h", "1e9", "x", "half-life"),
     "--exec": _pick("true", "false", "no-such-program", "", "'"),

@@ -7,11 +7,9 @@ from panels import simulate
 
 import jurors
 from jurors import Sketch, Votes
-from jurors.errors import OptionError
 from jurors.jury.compare import default_methods, score_labels, skipped_methods
 from jurors.jury.grade import METHODS
 from jurors.jury.inputs import count_gradable
-from jurors.uncertainty.bounds_logical import highest_floor
 
 
 def votes(jurors: int, labels: int = 2) -> Votes:
@@ -51,24 +49,10 @@ def test_the_truth_of_table_1_lies_inside_bounds_that_cover_its_correlations(ske
             assert low <= truth.accuracy[juror][label] <= high
 
 
-def test_an_impossible_specification_names_the_jurors_who_contradict_it(sketch: Sketch) -> None:
-    highest = highest_floor(sketch)
-    found = jurors.bounds(sketch, spec=str(round(highest + 0.01, 4)))
-    assert not found.is_possible
-    assert found.alarms[0].kind == "specification_impossible"
-    assert found.alarms[0].jurors
-    assert jurors.bounds(sketch, spec=highest - 0.001).is_possible
-
-
-def test_assumptions_are_not_mixed(sketch: Sketch) -> None:
-    with pytest.raises(OptionError, match="not both"):
-        jurors.bounds(sketch, correlation=0.01, spec="0.6")
-
-
 def test_limits_that_are_not_met_raise_alarms(sketch: Sketch) -> None:
     result = jurors.grade(simulate(1000, 6, seed=1).votes)
     assert jurors.check(result, max_correlation=0.4, min_effective=2).alarms == result.alarms
-    alarms = jurors.check(result, max_correlation=-0.5, min_effective=50, spec="0.99").alarms
-    kinds = ["correlation_limit", "effective_limit", "specification_impossible"]
-    assert [alarm.reason for alarm in alarms[:3]] == kinds
+    alarms = jurors.check(result, max_correlation=-0.5, min_effective=50).alarms
+    kinds = ["correlation_limit", "effective_limit"]
+    assert [alarm.reason for alarm in alarms[:2]] == kinds
     assert jurors.check(sketch, min_effective=1, max_correlation=0.9).alarms == jurors.grade(sketch).alarms

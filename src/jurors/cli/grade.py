@@ -263,17 +263,16 @@ def agreement(source: Source, level: float, output: Output) -> None:
 @click.option("--correlation", type=click.FloatRange(min=0), metavar="E",
               help="Assume that no error correlation (a covariance, at most 0.25) exceeds E.")  # fmt: skip
 @click.option("--curve", is_flag=True, help="Show how the bounds widen with the correlation (two labels).")
-@click.option("--spec", metavar="SPEC", help='What you require of the jurors: "0.6", "A>=0.6,B>=0.7", "gpt-4:A>=0.9".')
 @output_options("text", "json", "csv", "md")
-def bounds(source: Source, output: Output, curve: bool, **options: Any) -> None:
+def bounds(source: Source, output: Output, curve: bool, correlation: float | None) -> None:
     """Compute bounds on every prevalence and accuracy that hold for any answer key."""
     from jurors.uncertainty.bounds_robust import correlation_curve
 
-    if curve and any(options.values()):
-        raise OptionError("--curve tries every correlation; leave out the other options of bounds")
+    if curve and correlation is not None:
+        raise OptionError("--curve tries every correlation; leave out --correlation")
     with output.working("bounding") as bar:
         sketch = source.count(bar)
-        bounded = correlation_curve(sketch) if curve else jurors.bounds(sketch, progress=bar, **options)
+        bounded = correlation_curve(sketch) if curve else jurors.bounds(sketch, progress=bar, correlation=correlation)
     output.warn_of(sketch)
     output.show(bounded)
 

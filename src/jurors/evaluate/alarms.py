@@ -167,10 +167,6 @@ _KINDS = (
         ("irrational", "rational_non_integral", "exactly_independent", "inconsistent", "rational"),
     ),
     AlarmKind(
-        "specification_impossible", _ALARM, "no answer key gives the jurors what `--spec` requires",
-        "Require less, or change one of {who}", about="bounds",
-    ),
-    AlarmKind(
         "correlation_too_small", _ALARM, "error correlations up to your `--correlation` do not explain the votes",
         "Allow more correlation", ("not_explainable", "sign_contradiction"), about="bounds",
     ),

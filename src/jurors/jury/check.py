@@ -40,7 +40,6 @@ from jurors.options import (
     split_options,
 )
 from jurors.results import Block, Columns, Notes, Result, escape_text
-from jurors.uncertainty.bounds_logical import logical_bounds
 
 Outcome: TypeAlias = Literal["pass", "fail", "not known"]
 Target: TypeAlias = tuple[str | None, Label | None]  #: the juror and the label that a limit is about; None: all
@@ -71,7 +70,6 @@ SHARE_LIMITS = (
 ALARM_LIMITS = {  #: the kind of alarm of each limit that has no interval
     "max_correlation": "correlation_limit",
     "min_effective": "effective_limit",
-    "spec": "specification_impossible",
 }
 _FOR_NUMBERS = ("min_reliability", "allow_unknown")
 
@@ -385,8 +383,6 @@ def _panel_alarms(evaluation: Evaluation, limits: Limits) -> Iterator[Alarm]:
         if worth is not None:
             message = f"the jurors are worth {worth:.1f} independent ones, fewer than the {least_worth:g} required"
         yield Alarm("effective_limit", "alarm", message, worth)
-    if limits.spec is not None and evaluation.sketch is not None:
-        yield from logical_bounds(evaluation.sketch, limits.spec).alarms
 
 
 # -- systems -----------------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from jurors._numeric import single_threaded
-from jurors.errors import OptionError, SketchError, check_choice
+from jurors.errors import SketchError, check_choice
 from jurors.evaluate.agreement import AgreementStatistics, agreement_statistics
 from jurors.evaluate.alarms import Alarm, sort_by_severity
 from jurors.evaluate.card import WIDTH, CardOptions, percent, shown_jurors
@@ -374,7 +374,6 @@ def bounds(
     source: Any,
     *,
     correlation: float | None = None,
-    spec: Any = None,
     progress: Progress | None = None,
     **reading: Unpack[AnyFileOptions],
 ) -> Bounds:
@@ -386,9 +385,6 @@ def bounds(
         As in `grade`.
     correlation
         If no error correlation of two or three jurors exceeds this (two labels). Without it: what logic alone allows.
-    spec
-        Demands on the jurors, without `correlation`: "0.6" (every juror, every label), "A>=0.6,B>=0.7",
-        "gpt-4:A>=0.9", "prevalence:A>=0.1". An impossible one is reported with the jurors who contradict each other.
     progress
         Called with the share of the work done.
 
@@ -403,14 +399,10 @@ def bounds(
     ...                              "BBA": 3534, "BAB": 3607, "ABB": 1068, "BBB": 8208}, jurors="ijk")
     >>> [round(end, 2) for end in bounds(sketch, correlation=0.001).prevalence["A"]]
     [0.04, 0.18]
-    >>> bounds(sketch, spec="0.5").is_possible, bounds(sketch, spec="0.9").is_possible
-    (True, False)
     """
-    if correlation is not None and spec is not None:
-        raise OptionError("give either a correlation or a specification, not both: they are different assumptions")
     sketch = as_sketch(source, **reading)
     check_gradable(sketch.tuples, fewest=1 if correlation is None else 3)
     with single_threaded():
         if correlation is not None:
             return robust_bounds(sketch, correlation, progress=progress)
-        return logical_bounds(sketch, spec)
+        return logical_bounds(sketch)
