@@ -60,7 +60,7 @@ def show_made_up(blind: int) -> None:
             f"{judge:11} {result.score[judge]:6.1%}  {low:.1%} to {high:.1%}    {float(true.score[judge]):.1%}"
             f"   {passed:28.1%}   {truly:8.1%}"
         )
-    show_doubt(result, true, votes)
+    show_doubt(result, true)
     print("with 50 gold requirements:", "; ".join(gold_alarms(votes, key)) or "no contradiction")
     print()
 
@@ -110,15 +110,13 @@ def show_prevalence(result: Any, true: Any, votes: jurors.Votes, label: Any) -> 
     )
 
 
-def show_doubt(result: Any, true: Any, votes: jurors.Votes) -> None:
-    """The alarms, the effective number of judges, and what holds whatever the true labels are."""
+def show_doubt(result: Any, true: Any) -> None:
+    """The alarms, and the effective number of judges."""
     few = {alarm: f" ({', '.join(alarm.jurors)})" if 0 < len(alarm.jurors) < 4 else "" for alarm in result.alarms}
     print("alarms:", "; ".join(f"{alarm.level} {alarm.kind}{names}" for alarm, names in few.items()) or "nothing")
     if result.effective_jurors is not None:
         truly = jurors.theory.dependence_with_key(true).effective_jurors
         print(f"graded as worth {result.effective_jurors:.1f} independent judges, in truth {truly:.1f}")
-    floor = jurors.theory.highest_floor(jurors.Sketch.from_votes(votes))
-    print(f"whatever the truth is, some judge is right on at most {floor:.1%} of the items of one label")
 
 
 def show_real(folder: Path, name: str) -> None:
@@ -139,7 +137,7 @@ def show_real(folder: Path, name: str) -> None:
         f"labels: {(labels.wrong_labels or 0) * len(labels):.0f} expected to be wrong, {wrong} are; "
         f"by majority vote {float(true.majority_errors):.0f} are"
     )
-    show_doubt(result, true, votes)
+    show_doubt(result, true)
     print()
 
 

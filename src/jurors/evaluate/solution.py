@@ -248,7 +248,7 @@ class Fit:
     """What an estimator returns, before its numbers are tested: grades, label posteriors, how it ended."""
 
     solution: Solution  #: as floats
-    posterior: Floats  #: tuples x labels
+    posterior: Floats | None  #: tuples x labels; None where the method grades but does not label
     iterations: int | None = None
     converged: bool = True
     details: Mapping[str, Any] = field(default_factory=dict)  #: what only this method measures

@@ -90,7 +90,8 @@ def orient_solution(name: str, sketch: Sketch, fit: Fit, request: GradeRequest, 
         s = fit.solution  # the two labels exchanged, for every juror
         scores = None if s.scores is None else tuple(None if x is None else 1 - x for x in s.scores)
         mirrored = Solution(s.jurors, s.labels, s.prevalences[::-1], tuple(t[::-1] for t in s.confusions), scores)
-        mirror = replace(fit, solution=mirrored, posterior=fit.posterior[:, ::-1])
+        posterior = None if fit.posterior is None else fit.posterior[:, ::-1]
+        mirror = replace(fit, solution=mirrored, posterior=posterior)
         chosen, rule, _ = choose_solution(sketch, (fit.solution, mirror.solution), request.choice)
         solutions = (fit.solution, mirror.solution) if chosen == 0 else (mirror.solution, fit.solution)
         fit = (fit, mirror)[chosen]
@@ -101,7 +102,7 @@ def orient_solution(name: str, sketch: Sketch, fit: Fit, request: GradeRequest, 
         items=sketch.items, jurors=sketch.jurors, labels=sketch.labels, method=name,
         independent=IndependentGrades(
             solution=fit.solution, solutions=solutions, rule=rule,
-            partition=partition_by_label(sketch, fit.solution, fit.posterior),
+            partition=None if fit.posterior is None else partition_by_label(sketch, fit.solution, fit.posterior),
         ),
         alarms=sort_by_severity(fit.alarms), target=request.target, level=request.level,
         iterations=fit.iterations, converged=fit.converged, model=fit.model, measured=fit.details,
@@ -315,7 +316,9 @@ def _grade_connected(sketch: Sketch, request: GradeRequest) -> Evaluation:
 
 def _juror_alarms(sketch: Sketch, panel: PanelFit, graded: Evaluation) -> list[Alarm]:
     """The alarms of the fit, of jurors, and of correlated errors."""
-    alarms = [*graded.alarms, *juror_alarms(sketch, panel.fit.posterior, panel.fit.solution)]
+    alarms = list(graded.alarms)
+    if panel.fit.posterior is not None:
+        alarms += juror_alarms(sketch, panel.fit.posterior, panel.fit.solution)
     if _has_theorem(sketch):  # what the exact theorem and the goodness of fit say
         whole = sketch.complete()
         fit = goodness_or_none(whole)
