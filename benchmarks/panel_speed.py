@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import jurors
-from jurors import Sketch, Votes
+from jurors import Votes
 
 
 def draw(items: int, width: int, seed: int = 0) -> NDArray[np.int8]:
@@ -106,14 +106,6 @@ def main() -> None:
     small_panels()
     against_crowd_kit(20_000, 4, 100)
     against_crowd_kit(1_000_000, 10, 3)
-    sketch = Sketch.from_votes(Votes.from_matrix(draw(20_000, 100)))
-    trios = seconds(lambda: jurors.theory.evaluate_all_trios(sketch), 5)
-    print(f"all 161,700 trios of 100 jurors on 20,000 items: {trios:.3f} s")
-    votes = draw(20_000, 4)
-    base = seconds(votes.sum, 200)
-    jurors.label(votes, method="algebraic")
-    quick = seconds(lambda: jurors.label(votes, evaluation=jurors.grade(votes, method="algebraic")), 20)
-    print(f"20,000 x 4 by the median of trios, to grades and labels: {quick / base:.0f} x V.sum()")
     sizes = (100_000, 1_000_000, 10_000_000) if "--large" in sys.argv else (30_000, 100_000, 1_000_000)
     for count in sizes:
         sparse = draw_sparse(count, count // 5, max(count // 500, 10))

@@ -48,7 +48,7 @@ def simulate(kind: str, jurors: int, items: int, rng: np.random.Generator) -> tu
     return votes, truth, realised
 
 
-METHODS = ("majority", "dawid_skene", "algebraic", "latent")
+METHODS = ("majority", "dawid_skene", "latent")
 
 
 def measure(kind: str, jurors_: int, items: int, panels: int) -> dict[str, Floats]:

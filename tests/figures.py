@@ -81,7 +81,6 @@ def _by_sketch(votes: Any, truth: list[str]) -> Any:
     sketch = jurors.Sketch.from_votes(votes)
     document = {}
     for ask in (
-        jurors.theory.evaluate_all_trios,
         jurors.theory.goodness_of_fit,
         jurors.theory.correlation_curve,
     ):

@@ -110,7 +110,6 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "Bounds": lambda: jurors.bounds(_votes(3)),
     "CorrelationCurve": lambda: jurors.theory.correlation_curve(_trio(), [0.0, 0.001, 0.9]),
     "GoodnessOfFit": _goodness,
-    "PanelTrios": lambda: jurors.theory.evaluate_all_trios(jurors.Sketch.from_votes(_votes())),
     "SystemComparison": lambda: systems(_votes(), by=["<u>x</u>", "y"] * 200, good=LABELS[0]),
     "ByGroup": lambda: grade_by(_votes(), ["<u>x</u>", "y"] * 200),
     "Ranking": lambda: jurors.rank(_pairs()),

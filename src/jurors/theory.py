@@ -18,7 +18,7 @@ from jurors.evaluate.baselines.dawid_skene import evaluate_on_engine
 from jurors.evaluate.dependence import Dependence, dependence_with_key
 from jurors.evaluate.evaluation import evaluate_with_key
 from jurors.evaluate.solution import Solution, evaluate_majority
-from jurors.evaluate.trio import encode, evaluate_all_trios, evaluate_trio, evaluate_trios, independence_invariants
+from jurors.evaluate.trio import encode, evaluate_trio, evaluate_trios, independence_invariants
 from jurors.evaluate.trio_multiclass import evaluate_trio_labels
 from jurors.exact import Surd
 from jurors.jury.grade import METHODS
@@ -37,7 +37,6 @@ __all__ = [
     "correlation_curve",
     "dependence_with_key",
     "encode",
-    "evaluate_all_trios",
     "evaluate_majority",
     "evaluate_on_engine",
     "evaluate_trio",

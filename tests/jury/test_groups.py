@@ -38,7 +38,7 @@ def alone(table: pd.DataFrame, group: str) -> pd.DataFrame:
     return votes_of(table[table.sex == group]).drop(columns="sex")
 
 
-@pytest.mark.parametrize("method", ["auto", "algebraic", "majority"])
+@pytest.mark.parametrize("method", ["auto", "dawid_skene", "majority"])
 def test_each_group_is_graded_as_if_it_were_alone(table: pd.DataFrame, method: str) -> None:
     found = grade_by(votes_of(table), "sex", method=method)
     for group in ("f", "m"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from importlib import import_module
 from itertools import combinations
 from typing import Any
 
@@ -20,7 +19,7 @@ from jurors.evaluate.latent.panel import merge_copies
 from jurors.evaluate.solution import joint_counts
 from jurors.sketch import pairs as module
 from jurors.sketch.connectivity import connected_groups, juror_groups
-from jurors.sketch.moments import pair_moments, trio_moments
+from jurors.sketch.moments import pair_moments
 from jurors.sketch.pairs import Incidence, Pairs, parts_of
 from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.alarms import compare_with_peers, default_answers
@@ -43,31 +42,6 @@ def test_groups_are_closed_under_links_and_numbered_in_the_jurors_order(links: l
     assert [list(members) for members in connected_groups(links, SIZE)] == [
         who for k in range(max(group) + 1) if len(who := [i for i in range(SIZE) if group[i] == k]) > 1
     ]
-
-
-@pytest.mark.parametrize("most", [1, 3], ids=["each tuple once", "weighted"])
-@pytest.mark.parametrize("missing", [0, 1], ids=["complete", "with gaps"])
-def test_every_trio_has_the_moments_of_the_items_it_shares(
-    most: int, missing: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The three ways to count, in parts of four trios, against one trio after another, juror by juror."""
-    monkeypatch.setattr(import_module("jurors.sketch.moments"), "_PART", 4)  # not the function of this name
-    rng = np.random.default_rng(5)
-    rows = sorted(set(map(tuple, rng.integers(-missing, 2, (30, 5)).tolist())))
-    counts = {row: int(count) for row, count in zip(rows, rng.integers(1, most + 1, len(rows)), strict=True)}
-    named = {tuple(None if c < 0 else "AB"[c] for c in row): count for row, count in counts.items()}
-    trios, moments = trio_moments(Sketch.from_counts(named, jurors="abcde"))
-    assert trios.tolist() == [list(trio) for trio in combinations(range(5), 3)]
-    for at, trio in enumerate(trios.tolist()):
-        shared = [(np.array(row)[trio], n) for row, n in counts.items() if min(row[k] for k in trio) >= 0]
-        votes, weight = np.array([row for row, _ in shared]), np.array([n for _, n in shared])
-        mean = weight @ votes / weight.sum()
-        apart = votes - mean
-        assert moments.items[at] == weight.sum()
-        assert moments.single[at] == pytest.approx(mean)
-        pairs = [weight @ (apart[:, i] * apart[:, j]) / weight.sum() for i, j in ((1, 2), (0, 2), (0, 1))]
-        assert moments.pair[at] == pytest.approx(pairs)
-        assert moments.trio[at] == pytest.approx(weight @ apart.prod(axis=1) / weight.sum())
 
 
 def _sparse_sketch(*, twice: bool) -> Sketch:

@@ -139,7 +139,7 @@ _KINDS = (
     ),
     AlarmKind(
         "fit_failed", _QUIET, "this method does not determine, or does not converge to, some of its numbers",
-        "Use the default method", ("trios_out_of_range", "not_converged"),
+        "Use the default method", ("not_converged",),
     ),
     AlarmKind(
         "fallback", _WARNING, "no model explains the votes: labels are majority votes, and values are means",

@@ -1,4 +1,4 @@
-"""Three binary jurors: Theorem 1 (encode) and Theorem 2 (decode) of the paper, exactly; all trios of a panel in floats.
+"""Three binary jurors: Theorem 1 (encode) and Theorem 2 (decode) of the paper, exactly; many trios in floats.
 
 In: a `Sketch` of decision tuples (or prevalences and accuracies, for `encode`). Out: the two `Solution`s that explain a
 trio's counts, in exact numbers; or arrays of floats for many trios at once. More than two labels: `trio_multiclass`.
@@ -42,20 +42,17 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any, cast
 
 import numpy as np
 from flint import fmpq
 from numpy.typing import ArrayLike, NDArray
 
-from jurors._numeric import Floats, Integers
+from jurors._numeric import Floats
 from jurors.errors import DegenerateSketchError, SketchError
-from jurors.evaluate.card import percent
 from jurors.evaluate.solution import Number, Solution
 from jurors.exact import Surd, exact_sum
-from jurors.results import Columns, Result, Table
-from jurors.sketch.moments import TrioMoments, WholeMoments, moments, table_moments, trio_moments
+from jurors.sketch.moments import TrioMoments, WholeMoments, moments, table_moments
 from jurors.sketch.sketch import Sketch
 
 _ZERO = fmpq(0)
@@ -283,66 +280,6 @@ def evaluate_trios(tables: ArrayLike) -> DecodedTrios:
     ([0.0887, 0.0887], ['real', 'real'])
     """
     return decode_trios(table_moments(tables))
-
-
-@dataclass(frozen=True, eq=False)
-class PanelTrios(Result):
-    """What each trio of a panel says by itself; where trios disagree about a juror, errors are correlated."""
-
-    sketch: Sketch
-    trios: Integers  #: (M, 3) positions of the jurors
-    decoded: DecodedTrios
-
-    def medians(self) -> tuple[float, Floats]:
-        """The median over real trios of the prevalence of the first label, and of each juror's accuracies (N, 2)."""
-        real = self.decoded.outcome <= 1
-        members, accuracies = self.trios[real].ravel(), self.decoded.accuracy[real].reshape(-1, 2)
-        accuracy = np.full((len(self.sketch.jurors), 2), np.nan)
-        order = np.argsort(members, kind="stable")
-        ends = np.searchsorted(members[order], np.arange(len(accuracy) + 1))
-        for juror, (start, stop) in enumerate(pairwise(ends)):
-            if start < stop:
-                accuracy[juror] = np.median(accuracies[order[start:stop]], axis=0)
-        return float(np.median(self.decoded.prevalence[real])) if real.any() else np.nan, accuracy
-
-    def _blocks(self) -> tuple[Table]:
-        first, second = self.sketch.labels
-        prevalence, accuracy = self.medians()
-        rows = tuple((j, *map(percent, row)) for j, row in zip(self.sketch.jurors, accuracy.tolist(), strict=True))
-        title = f"medians over {len(self.trios):,} trios; prevalence of {first}: {percent(prevalence)}"
-        return (Table(("juror", f"accuracy on {first}", f"accuracy on {second}"), rows, title=title),)
-
-    def _columns(self) -> Columns:
-        """One row per trio: its jurors, items, outcome, prevalence and accuracies."""
-        names = np.array(self.sketch.jurors, dtype=object)
-        first, second = self.sketch.labels
-        columns: dict[str, Any] = {f"juror {k + 1}": names[self.trios[:, k]] for k in range(3)}
-        columns["items"] = self.decoded.moments.items.astype(np.int64)
-        columns["outcome"] = np.array(OUTCOMES, dtype=object)[self.decoded.outcome]
-        columns[f"prevalence of {first}"] = self.decoded.prevalence
-        for k in range(3):
-            columns[f"accuracy {k + 1} on {first}"] = self.decoded.accuracy[:, k, 0]
-            columns[f"accuracy {k + 1} on {second}"] = self.decoded.accuracy[:, k, 1]
-        return columns
-
-
-def evaluate_all_trios(sketch: Sketch) -> PanelTrios:
-    """Decode every trio of a binary panel, each on the items all three answered.
-
-    Returns
-    -------
-    PanelTrios
-        One decoded trio for each of the N (N - 1) (N - 2) / 6 groups of three jurors.
-
-    Examples
-    --------
-    >>> counts = {"AAAA": 30, "AAAB": 9, "AABA": 8, "ABAA": 7, "BAAA": 6, "BBBA": 9, "BBAB": 8, "BABB": 7, "BBBB": 40}
-    >>> every = evaluate_all_trios(Sketch.from_counts(counts, jurors="ijkl"))
-    >>> every.trios.tolist(), every.decoded.prevalence.round(2).tolist()
-    ([[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3]], [0.51, 0.51, 0.52, 0.49])
-    """
-    trios, moments = trio_moments(sketch)
-    return PanelTrios(sketch, trios, decode_trios(moments))
 
 
 # -- Theorem 1: encode ----------------------------------------------------------------------------------------------

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import comb
 from textwrap import wrap
 from typing import Any, Unpack
 
@@ -183,7 +182,6 @@ class Comparison(Drawable):
 
 
 _MOST_NAME = 36  # characters of a statistic's name
-_MOST_FOR_TRIOS = 40  # jurors: with more, the algebra of all their trios takes many seconds, then minutes
 
 
 def compare(
@@ -229,7 +227,7 @@ def compare_counted(
     for name in methods or ():
         check_choice(name, list(METHODS), "method")
     evaluations: list[Evaluation] = []
-    refused = skipped_methods(counted.sketch) if methods is None else {}
+    refused: dict[str, str] = {}
     for name in default_methods(counted.sketch) if methods is None else methods:
         try:
             grading = Grading.of({"method": name, "seed": seed})
@@ -242,30 +240,14 @@ def compare_counted(
 
 
 def default_methods(sketch: Sketch) -> list[str]:
-    """The methods to compare by default, the default one first.
+    """The methods to compare by default, the default one first; the theorem where there are three jurors.
 
     Returns
     -------
     list of str
     """
-    first = default_method(sketch)
-    return [first, *(name for name in METHODS if name != first and name not in skipped_methods(sketch))]
-
-
-def skipped_methods(sketch: Sketch) -> dict[str, str]:
-    """Methods that would take minutes, and why: they are run only where they are named.
-
-    Returns
-    -------
-    dict
-        Method -> reason.
-    """
-    many = len(sketch.jurors)
-    if many <= _MOST_FOR_TRIOS or len(sketch.labels) != 2:
-        return {}
-    return {
-        "algebraic": f"it solves all {comb(many, 3):,} trios of {many} jurors, which takes minutes; name it to run it"
-    }
+    first, is_trio = default_method(sketch), len(sketch.jurors) == 3
+    return [first, *(name for name in METHODS if name != first and (is_trio or name != "algebraic"))]
 
 
 _MOST_LABELS = 1_000  # the result has jurors x labels² numbers

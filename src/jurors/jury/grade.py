@@ -29,11 +29,8 @@ from jurors.evaluate.solution import (
     Choice,
     Fit,
     evaluate_majority,
-    float_solution,
     majority_partition,
-    tuple_posterior,
 )
-from jurors.evaluate.trio import evaluate_all_trios
 from jurors.jury.calibration import Calibration
 from jurors.jury.inputs import (
     CountedVotes,
@@ -55,37 +52,15 @@ from jurors.votes.table import Votes
 
 
 def grade_algebraic(sketch: Sketch, request: GradeRequest) -> Evaluation:
-    """Three jurors: the theorem, exactly; more jurors, two labels: the median over all their trios.
-
-    Of more jurors every trio is evaluated by itself; each statistic is the median over the trios that have real
-    solutions.
+    """Three jurors: the theorem, exactly.
 
     Returns
     -------
     Evaluation
     """
-    if len(sketch.jurors) == 3:
-        return (grade_trio if len(sketch.labels) == 2 else grade_trio_labels)(sketch, request)
-    trios = evaluate_all_trios(sketch)
-    prevalence, accuracy = trios.medians()
-    outcome = trios.decoded.outcome
-    if not (outcome <= 1).any():
-        raise SketchError(f"none of the {len(outcome):,} trios has a real solution; use another method")
-    inside = int((outcome == 0).sum())
-    alarms = []
-    if inside < len(outcome):
-        message = (
-            f"{inside:,} of {len(outcome):,} trios have a solution in range; the others contradict independent errors"
-        )
-        alarms.append(Alarm("trios_out_of_range", "warning", message, inside / len(outcome)))
-    wrong = 1 - accuracy
-    confusion = np.stack(
-        [np.stack([accuracy[:, 0], wrong[:, 0]], axis=1), np.stack([wrong[:, 1], accuracy[:, 1]], axis=1)], axis=1
-    )
-    solution = float_solution(sketch, np.array([prevalence, 1 - prevalence]), confusion)
-    details = {"trios": len(outcome), "trios_in_range": inside}
-    fit = Fit(solution, tuple_posterior(sketch, solution), details=details, alarms=tuple(alarms))
-    return orient_solution("algebraic", sketch, fit, request)
+    if len(sketch.jurors) != 3:
+        raise SketchError(f"the theorem is for 3 jurors, not {len(sketch.jurors):,}; use the default method or take 3")
+    return (grade_trio if len(sketch.labels) == 2 else grade_trio_labels)(sketch, request)
 
 
 def grade_majority(sketch: Sketch, request: GradeRequest) -> Evaluation:
@@ -265,7 +240,7 @@ def _grade_counted(counted: CountedVotes, known: Integers | None, grading: Gradi
     check_choice(name, ["auto", *METHODS], "method")
     choice = Choice(grading.trust, grading.common, gold)
     request = GradeRequest(choice, grading.target, grading.level, grading.seed, gold, intervals)
-    is_small = name == "algebraic" and len(sketch.jurors) == 3  # no product worth a thread in there
+    is_small = name == "algebraic"  # no product worth a thread in there
     with nullcontext() if is_small else single_threaded():
         result = METHODS[name](sketch, request)
     is_rules = name == "latent" and grading.errors != "independent" and not grading.exam and is_rule_panel(sketch)

@@ -22,7 +22,7 @@ from jurors.errors import JurorsError, OptionError
 from jurors.evaluate.card import abstention_tables, level_tables, percent, percent_range, repeat_tables
 from jurors.evaluate.dependence import dependence_with_key
 from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
-from jurors.jury.compare import Comparison, compare_counted, default_methods, score_counted, skipped_methods
+from jurors.jury.compare import Comparison, compare_counted, default_methods, score_counted
 from jurors.jury.grade import grade_rows
 from jurors.jury.inputs import CountedVotes, read_input, source_votes
 from jurors.jury.label import Labelling, label_rows, short_vote
@@ -148,7 +148,7 @@ def _compare(evaluation: Evaluation, counted: CountedVotes, keyed: KeyedEvaluati
     others = [name for name in default_methods(sketch) if name != evaluation.method]
     with suppress(JurorsError):
         compared = compare_counted(counted, others)
-        return Comparison((evaluation, *compared.evaluations), compared.refused | skipped_methods(sketch), keyed)
+        return Comparison((evaluation, *compared.evaluations), compared.refused, keyed)
     return None
 
 

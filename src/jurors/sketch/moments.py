@@ -2,11 +2,8 @@
 
 With x_i = 1 where juror i voted the second label (the paper's B): f_i = mean x_i, Δ_ij = cov(x_i, x_j),
 Δ_ijk = mean of (x_i - f_i)(x_j - f_j)(x_k - f_k). `moments` has those of a sketch, exactly; `WholeMoments` those of
-one trio as whole numbers; `table_moments` those of many trios in floats; `pair_moments` and `trio_moments` those of all
-pairs and trios of a panel, each on the items that the two or three answered.
-
-Trios by bit counts or weighted products: a tuple seen once costs a bit (answers are packed 64 to a word, and one AND
-and one bit count serve 64 items); tuples that stand for many items are few, and weighted matrix products serve them.
+one trio as whole numbers; `table_moments` those of many trios in floats; `pair_moments` those of all
+pairs of a panel, each on the items that the two answered.
 """
 
 from __future__ import annotations
@@ -15,13 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations, product
-from typing import Any, NamedTuple, Self
+from itertools import combinations
+from typing import NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from jurors._numeric import Flags, Floats, Integers
+from jurors._numeric import Flags, Floats
 from jurors.errors import SketchError
 from jurors.sketch.pairs import Pairs, parts_of
 from jurors.sketch.sketch import Sketch
@@ -32,9 +29,6 @@ _VALUES = np.ascontiguousarray(TUPLE_VALUES.T)  # by juror, tuples last
 _NEAR, _FAR = np.array([1, 0, 0]), np.array([2, 2, 1])  # the two other jurors
 _TINY = 1e-300  # a variance of nothing
 MOST_FOR_PAIRS = 2_000  #: pairs of more jurors would not fit a matrix comfortably
-MOST_FOR_TRIOS = 250  #: more would have over 2.6 million trios, and need a gigabyte
-_PART = 50_000  # trios whose moments are computed at once: intermediate arrays take five times the result
-_WORDS = 1_000  # words of a block: jurors x words stay in cache, and 64 x 1,000 bits fit 16-bit sums
 
 
 @dataclass(frozen=True)
@@ -247,92 +241,3 @@ def pair_moments(pairs: Pairs) -> PairMoments:
         cast += np.bincount(col, weights=weights, minlength=width)
         for_second += np.bincount(col, weights=weights * (code == 1), minlength=width)
     return PairMoments(items, covariance, np.asarray(for_second / np.maximum(cast, 1)))
-
-
-def trio_moments(sketch: Sketch) -> tuple[Integers, TrioMoments]:
-    """Moments of all trios, each on the items that all three answered.
-
-    Returns
-    -------
-    tuple
-        The jurors of each trio as positions (M, 3), i < j < k in lexicographic order; and the moments, of shape (M,).
-
-    Raises
-    ------
-    SketchError
-        There are other than two labels, or too many jurors.
-    """
-    width = len(sketch.jurors)
-    if len(sketch.labels) != 2:
-        raise SketchError(f"the moments of all trios need 2 labels, got {len(sketch.labels)}")
-    if width > MOST_FOR_TRIOS:
-        count = width * (width - 1) * (width - 2) // 6
-        raise SketchError(f"{width:,} jurors have {count:,} trios; select at most {MOST_FOR_TRIOS} jurors")
-    first, second = np.triu_indices(width, 1)
-    sizes = width - 1 - second  # how many third jurors follow each pair
-    i, j = np.repeat(first, sizes), np.repeat(second, sizes)
-    k = np.arange(len(j)) - np.repeat(np.cumsum(sizes) - sizes, sizes) + j + 1
-    trios = np.stack([i, j, k], axis=1)
-    codes, counts = sketch.tuples.codes, sketch.counts
-    if (counts == 1).all() and (codes >= 0).all():
-        return trios, _complete_moments(codes, trios)
-    tables = np.empty((len(trios), 2, 2, 2))
-    if (counts != 1).any():
-        weights = counts.astype(float)
-        voted = np.stack([codes == 0, codes == 1], axis=2).astype(float).reshape(len(codes), 2 * width)
-        for juror in range(width - 2):
-            rows = trios[:, 0] == juror
-            _, j, k = trios[rows].T
-            for label in (0, 1):
-                weighted = voted * (voted[:, 2 * juror + label] * weights)[:, None]
-                joint = (weighted.T @ voted).reshape(width, 2, width, 2)
-                tables[rows, label] = joint[j, :, k, :]
-    else:  # votes are missing: counts of all eight cells
-        sides = (_pack(codes == 0), _pack(codes == 1))
-        for a, b, c in product((0, 1), repeat=3):
-            tables[:, a, b, c] = _triple_counts(sides[a], sides[b], sides[c])
-    parts = [table_moments(tables[start : start + _PART]) for start in range(0, max(len(tables), 1), _PART)]
-    columns = zip(*(vars(part).values() for part in parts), strict=True)
-    return trios, TrioMoments(*map(np.concatenate, columns))
-
-
-def _complete_moments(codes: NDArray[Any], trios: Integers) -> TrioMoments:
-    """No vote missing, each tuple once: one count per juror, pair and trio is enough; no table is needed."""
-    items = len(codes)
-    x = _pack(codes == 1)
-    mean = np.bitwise_count(x).sum(axis=1, dtype=np.int64) / items
-    both = np.stack([np.bitwise_count(x & row).sum(axis=1, dtype=np.int64) for row in x]) / items
-    covariance = both - np.outer(mean, mean)
-    i, j, k = trios.T
-    f = mean[trios]
-    pair = np.stack([covariance[j, k], covariance[i, k], covariance[i, j]], axis=1)
-    triple = _triple_counts(x, x, x) / items
-    third = triple - f.prod(axis=1) - (f * pair).sum(axis=1)
-    return TrioMoments(np.full(len(trios), float(items)), f, pair, third)
-
-
-def _pack(bits: Flags) -> NDArray[np.uint64]:
-    """(items x jurors) bits as (jurors x words)."""
-    packed = np.packbits(bits.T, axis=1)
-    short = -packed.shape[1] % 8
-    return np.ascontiguousarray(np.pad(packed, ((0, 0), (0, short)))).view(np.uint64)
-
-
-def _triple_counts(a: NDArray[np.uint64], b: NDArray[np.uint64], c: NDArray[np.uint64]) -> Integers:
-    """Items where juror i is in a, j in b and k in c, for i < j < k in lexicographic order."""
-    width = len(a)
-    total = np.zeros(width * (width - 1) * (width - 2) // 6, dtype=np.int64)
-    for start in range(0, a.shape[1], _WORDS):
-        block = slice(start, start + _WORDS)
-        x, y, z = a[:, block], b[:, block], np.ascontiguousarray(c[:, block])
-        common, bits = np.empty_like(z), np.empty(z.shape, dtype=np.uint8)
-        at = 0
-        for i in range(width - 2):
-            both = x[i] & y
-            for j in range(i + 1, width - 1):
-                size = width - j - 1
-                np.bitwise_and(z[j + 1 :], both[j], out=common[:size])
-                np.bitwise_count(common[:size], out=bits[:size])
-                total[at : at + size] += bits[:size].sum(axis=1, dtype=np.uint16)
-                at += size
-    return total
