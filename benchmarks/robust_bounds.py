@@ -25,8 +25,8 @@ import numpy as np
 from jurors import Sketch
 from jurors.evaluate.evaluation import evaluate_with_key
 from jurors.theory import Solution
-from jurors.uncertainty.bounds_logical import Bounds
-from jurors.uncertainty.bounds_robust import (
+from jurors.uncertainty.bounds import (
+    Bounds,
     Branch,
     ExactTrio,
     SeparatedTrio,

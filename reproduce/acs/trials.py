@@ -19,7 +19,7 @@ from jurors._numeric import Flags, Floats, Integers
 from jurors.evaluate.trio import OUTCOMES, DecodedTrios, evaluate_trios
 from jurors.sketch.moments import TUPLE_VALUES, product_of_others, table_moments
 from jurors.sketch.sketch import Sketch
-from jurors.uncertainty.bounds_robust import robust_bounds
+from jurors.uncertainty.bounds import robust_bounds
 from jurors.uncertainty.intervals import trio_interval_ends
 from jurors.uncertainty.trio_alarms import WEAK_PAIR, smallest_correlation
 from reproduce.acs.data import Draw, join_at_random, second_label_votes

@@ -24,7 +24,7 @@ from jurors.exact import Surd
 from jurors.jury.grade import METHODS
 from jurors.jury.reference import fit_reference
 from jurors.sketch.moments import moments
-from jurors.uncertainty.bounds_robust import correlation_curve
+from jurors.uncertainty.bounds import correlation_curve
 from jurors.uncertainty.reference import ReferenceJuries, reference_juries
 from jurors.uncertainty.trio_alarms import goodness_of_fit
 

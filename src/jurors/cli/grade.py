@@ -266,7 +266,7 @@ def agreement(source: Source, level: float, output: Output) -> None:
 @output_options("text", "json", "csv", "md")
 def bounds(source: Source, output: Output, curve: bool, correlation: float | None) -> None:
     """Compute bounds on every prevalence and accuracy that hold for any answer key."""
-    from jurors.uncertainty.bounds_robust import correlation_curve
+    from jurors.uncertainty.bounds import correlation_curve
 
     if curve and correlation is not None:
         raise OptionError("--curve tries every correlation; leave out --correlation")

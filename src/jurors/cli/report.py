@@ -152,7 +152,7 @@ def _draw(
 ) -> tuple[Any, tuple[Any, ...]]:
     """Read, grade and draw; give the chart, and the alarms of what it shows."""
     from jurors.jury.compare import score_labels
-    from jurors.uncertainty.bounds_robust import correlation_curve
+    from jurors.uncertainty.bounds import correlation_curve
 
     votes: Any
     truth, has_key = None, key.path is not None

@@ -41,8 +41,7 @@ from jurors.options import DEFAULTS, AnyFileOptions, Grading, Progress, SourceOp
 from jurors.results import Block, Columns, Drawable, Notes, Table, columns_of
 from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.alarms import key_alarms, outlier_alarms
-from jurors.uncertainty.bounds_logical import Bounds, logical_bounds
-from jurors.uncertainty.bounds_robust import robust_bounds
+from jurors.uncertainty.bounds import Bounds, logical_bounds, robust_bounds
 
 
 @dataclass(frozen=True, eq=False)

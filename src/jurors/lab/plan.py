@@ -31,7 +31,7 @@ from jurors.jury.grade import grade
 from jurors.lab.simulate import JuryModel, jury_model, parse_probability, simulate
 from jurors.options import Label, Target
 from jurors.results import Columns, Notes, Result, Table, field_values
-from jurors.uncertainty.bounds_robust import robust_bounds
+from jurors.uncertainty.bounds import robust_bounds
 from jurors.uncertainty.intervals import interval_around, trio_interval_ends
 from jurors.votes.table import Votes
 

@@ -103,7 +103,7 @@ def find_findings(
     comparison = _compare(evaluation, counted, keyed)
     curve, sketch = None, evaluation.sketch
     if sketch is not None and not evaluation.exam and len(sketch.labels) == 2 and len(sketch.jurors) <= _MAX_CURVED:
-        from jurors.uncertainty.bounds_robust import correlation_curve
+        from jurors.uncertainty.bounds import correlation_curve
 
         with suppress(JurorsError):
             curve = correlation_curve(sketch)

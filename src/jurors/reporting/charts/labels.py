@@ -46,7 +46,7 @@ from jurors.reporting.charts.base import (
     tip,
 )
 from jurors.results import count_noun
-from jurors.uncertainty.bounds_robust import correlation_curve
+from jurors.uncertainty.bounds import correlation_curve
 
 
 def prevalence(

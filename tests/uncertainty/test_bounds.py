@@ -1,11 +1,11 @@
-"""Robust bounds: the guarantee, the orientation, panels, the search, and the least correlation."""
+"""Robust and logical bounds: the guarantee, the orientation, panels, the search, and the least correlation."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 from functools import cache
 from itertools import permutations, product
-from math import inf, nextafter
+from math import inf, nan, nextafter
 from typing import Any
 
 import numpy as np
@@ -22,8 +22,7 @@ from jurors.evaluate.solution import NamedMapping
 from jurors.results import data_frame
 from jurors.sketch.moments import table_moments
 from jurors.theory import Solution, encode
-from jurors.uncertainty.bounds_logical import Bounds
-from jurors.uncertainty.bounds_robust import ExactTrio, correlation_curve, robust_bounds
+from jurors.uncertainty.bounds import Bounds, ExactTrio, correlation_curve, logical_bounds, robust_bounds
 from jurors.uncertainty.trio_alarms import _least_correlation, smallest_correlation
 
 CENSUS = np.reshape([568, 553, 649, 1068, 1813, 3607, 3534, 8208], (2, 2, 2))
@@ -372,7 +371,7 @@ def test_missing_votes_leave_each_trio_its_own_items() -> None:
 
 
 def test_large_panels_use_a_seeded_draw_of_trios(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jurors.uncertainty.bounds_robust.MOST_TRIOS", 9)
+    monkeypatch.setattr("jurors.uncertainty.bounds.MOST_TRIOS", 9)
     first, again = (robust_bounds(panel(0).sketch, 0.03) for _ in range(2))
     assert (first.details["trios"], first.details["all_trios"], first.details["seed"]) == (9, 10, 0)
     assert first.to_dict() == again.to_dict()
@@ -406,3 +405,48 @@ def test_it_never_exceeds_the_largest_moment_and_different_seeds_agree() -> None
         least = [smallest_correlation(sketch, seed=seed) for seed in (0, 1)]
         assert max(least) <= max(np.abs(m.pair).max(), abs(float(m.trio))) + 1e-9
         assert least[0] == pytest.approx(least[1], abs=2e-4)
+
+
+# -- logical bounds, against all answer keys -----------------------------------------------------------
+
+
+@st.composite
+def small_tests(draw: st.DrawFn) -> Sketch:
+    """Two or three jurors, two or three labels, 8 to 12 items (8 where there are three labels), some votes missing."""
+    labels = draw(st.sampled_from(["AB", "ABC"]))
+    jurors = draw(st.integers(2, 3))
+    items = draw(st.integers(8, 12)) if labels == "AB" else 8
+    vote = st.integers(-1, len(labels) - 1)
+    rows = draw(st.lists(st.tuples(*[vote] * jurors), min_size=items, max_size=items))
+    counts = {t: rows.count(t) for t in rows}
+    named = {tuple(None if k < 0 else labels[k] for k in t): n for t, n in counts.items()}
+    return Sketch.from_counts(named, jurors=[f"juror {k}" for k in range(jurors)], labels=tuple(labels))
+
+
+def brute_force(sketch: Sketch) -> list[Any]:
+    """The range of every prevalence and accuracy over all R^Q answer keys."""
+    codes = np.repeat(sketch.tuples.codes, sketch.counts, axis=0)
+    size, items = len(sketch.labels), len(codes)
+    keys = np.array(list(product(range(size), repeat=items)))
+    each = [(keys == a).astype(np.int64) for a in range(size)]
+    ranges = [(is_true.sum(axis=1).min() / items, is_true.sum(axis=1).max() / items) for is_true in each]
+    for votes in codes.T:
+        for a, is_true in enumerate(each):
+            voted, right = is_true @ (votes >= 0), is_true @ (votes == a)
+            shares = right[voted > 0] / voted[voted > 0]
+            ranges.append((shares.min(), shares.max()) if len(shares) else (nan, nan))
+    return ranges
+
+
+@examples(30)
+@given(small_tests())
+def test_the_bounds_are_those_of_all_answer_keys(sketch: Sketch) -> None:
+    bounds = logical_bounds(sketch)
+    numbers = np.array([row[3:] for row in bounds.rows()[1]], dtype=float)
+    np.testing.assert_array_equal(numbers, np.array(brute_force(sketch), dtype=float))
+    assert bounds.assumption == "nothing but the counts"
+
+
+def test_one_label_says_nothing_about_the_labels_nobody_used() -> None:
+    with pytest.raises(SketchError, match="at least 2 labels"):
+        logical_bounds(Sketch.from_counts({"AA": 3}))
