@@ -459,7 +459,7 @@ class Audit(Result):
         return (shown_name(name), share.estimate, *share.interval, *real)
 
     def _blocks(self, *, full: bool = False, top: int = 10, **_: Any) -> list[Block]:
-        """What a person's labels prove: labels of the default method and of majority first, then prevalences and jurors.
+        """What a person's labels prove: labels of the default method and of majority first.
 
         Of many jurors the best and the worst, and no accuracies by label.
         """
