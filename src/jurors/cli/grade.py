@@ -210,11 +210,13 @@ def score(source: Source, key: KeySource, by: str | None, reference: str | None,
 @click.option("--panels", is_flag=True, help="Compare the panel with the panels without one juror.")
 @click.option("--price", multiple=True, metavar="JUROR=PRICE",
               help="With --panels, what a vote of this juror costs, to find the cheapest panel.")  # fmt: skip
+@click.option("--most-changed", type=click.FloatRange(0, 1), default=0.03, show_default=True, metavar="SHARE",
+              help="With --price, how many items a cheaper panel may give another label.")  # fmt: skip
 @grading_option("seed")
 @output_options("text", "json", "csv", "md", card=True)
 def compare(
     source: Source, key: KeySource, methods: str | None, answers: tuple[str, ...], between: str | None, by: str | None,
-    panels: bool, price: tuple[str, ...], seed: int, output: Output,
+    panels: bool, price: tuple[str, ...], most_changed: float, seed: int, output: Output,
 ) -> None:  # fmt: skip
     """Compare methods side by side, and with the truth if you give a key.
 
@@ -240,7 +242,8 @@ def compare(
         elif answers:
             compared = jurors.audit.compare(source.read(bar), answers, between=_names(between))
         elif panels:
-            compared = jurors.panels(source.read(bar), price=_prices(price) if price else None)
+            prices = _prices(price) if price else None
+            compared = jurors.panels(source.read(bar), price=prices, most_changed=most_changed)
         else:
             votes, truth = source.read_with_key(key, bar)
             compared = jurors.compare(votes, truth, methods=_names(methods), seed=seed)
