@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from jurors.jury.estimator import Jury
     from jurors.jury.grade import grade
     from jurors.jury.label import Labelling, label
+    from jurors.jury.panels import panels
     from jurors.jury.systems import systems
     from jurors.lab import load_example
     from jurors.lab.plan import plan
@@ -70,6 +71,7 @@ _NAMES = {
     "jurors.jury.estimator": "Jury",
     "jurors.jury.grade": "grade",
     "jurors.jury.label": "Labelling label",
+    "jurors.jury.panels": "panels",
     "jurors.jury.systems": "systems",
     "jurors.lab": "load_example",
     "jurors.lab.plan": "plan",
@@ -109,6 +111,7 @@ __all__ = [
     "label",
     "load_example",
     "metrics",
+    "panels",
     "plan",
     "plot",
     "rank",

@@ -95,6 +95,7 @@ RESULTS = {  # a command, and the section of docs/columns.md that explains its c
     "label scores.csv --scale interval": "label",
     "score votes.csv --key votes.truth.csv": "score",
     "compare votes.csv --key votes.truth.csv --methods majority": "compare",
+    "compare votes.csv --panels": "compare --panels",
     "agreement votes.csv": "agreement",
     "bounds votes.csv": "bounds",
     "rank pairs.csv": "rank",

@@ -175,6 +175,10 @@ SEEN: dict[str, tuple[str, list[list[str]], dict[str, Any], str]] = {
     "a key of long rows": ("item,juror,label,gold", [[*row, "ab"[int(row[0]) % 2]] for row in LONG], {}, "--key gold"),
     **{name: (f"ann,bob,cy,dee,{name}", [[*row, row[0]] for row in wide()], FOUR, f"--key {name}")
        for name in ("truth", "gt", "Ground_Truth")},
+    "systems": ("question_id,model,ann,bob,cy,dee", [
+                    [f"q{k // 2}", "AB"[k % 2], *({"a": "pass", "b": "fail"}[label] for label in row)]
+                    for k, row in enumerate(wide())
+                ], FOUR, "--system model"),
     "texts": ("prompt,ann,bob,cy,dee", PROMPTS, {**FOUR, "findings": (), "assumed": {}}, ""),
     "unknown names": ("thing,worker,said", LONG, {"items": 60, "votes": 240, "assumed": GUESSED},
                       "--item thing --juror worker --label said"),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from panels import simulate
+from sklearn.metrics import cohen_kappa_score
 
 import jurors
 from jurors import Sketch, Votes
@@ -55,3 +57,19 @@ def test_limits_that_are_not_met_raise_alarms(sketch: Sketch) -> None:
     kinds = ["correlation_limit", "effective_limit"]
     assert [alarm.reason for alarm in alarms[:2]] == kinds
     assert jurors.check(sketch, min_effective=1, max_correlation=0.9).alarms == jurors.grade(sketch).alarms
+
+
+def test_kappa_with_the_key_is_cohens_and_inside_its_interval() -> None:
+    rng = np.random.default_rng(3)
+    truth = rng.choice(3, 200, p=[0.5, 0.3, 0.2])
+    given = np.where(rng.random((200, 4)) < [0.9, 0.7, 0.4, 1.0], truth[:, None], rng.integers(0, 3, (200, 4)))
+    given[:30, 1] = -1
+    found = jurors.score(given, truth)
+    for k, (name, kappa) in enumerate(found.kappa.items()):
+        voted = given[:, k] >= 0
+        assert kappa == pytest.approx(cohen_kappa_score(given[voted, k], truth[voted]))
+        low, high = found.interval["kappa"][name]
+        assert low < kappa < high + 1e-9
+        assert low < high
+    assert 1 <= found.effective_jurors <= 4
+    assert jurors.score(np.ones((5, 3), int), np.ones(5, int)).kappa["1"] is None  # all agree by chance

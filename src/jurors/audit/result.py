@@ -459,17 +459,22 @@ class Audit(Result):
         return (shown_name(name), share.estimate, *share.interval, *real)
 
     def _blocks(self, *, full: bool = False, top: int = 10, **_: Any) -> list[Block]:
-        """What a person's labels prove; of many jurors the best and the worst, and no accuracies by label."""
+        """What a person's labels prove: labels of the default method and of majority first.
+
+        Of many jurors the best and the worst, and no accuracies by label.
+        """
         sure = f"{self.level * 100:g}%"
         headings = ("", "guaranteed" if self.is_random else "if random", sure, "calibrated", f"{sure} ")
-        first = [name for name in self.guaranteed if name[0] in ("wrong_labels", "prevalence")]
+        wrong = [name for name in self.guaranteed if name[0] == "wrong_labels"]
+        prevalences = [name for name in self.guaranteed if name[0] == "prevalence"]
         scores = [name for name in self.guaranteed if name[0] == "score"]
         scores.sort(key=lambda name: -self.guaranteed[name].interval[0])
-        others = [name for name in self.guaranteed if name not in {*first, *scores}]
-        shown = [*first, *scores, *others]
+        others = [name for name in self.guaranteed if name not in {*wrong, *prevalences, *scores}]
+        shown = [*wrong, *prevalences, *scores, *others]
         if not full:
+            few = [*wrong[:1], *(name for name in wrong[1:] if name[1] == "majority"), *prevalences[: 2 * top]]
             cut = scores if len(scores) <= 2 * top else [*scores[:top], *scores[-top:]]
-            shown = [*first[: 2 * top], *cut, *(others if len(others) <= 2 * top else ())]
+            shown = [*few, *cut, *(others if len(others) <= 2 * top else ())]
         rows = [
             (name, percent(x), percent_range((low, high)), percent(real), "" if a is None else percent_range((a, b)))
             for name, x, low, high, real, a, b in map(self._row, shown)

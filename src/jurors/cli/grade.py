@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -206,16 +207,26 @@ def score(source: Source, key: KeySource, by: str | None, reference: str | None,
 @click.option("--between", metavar="A,B", help="With --answers, compare only these jurors.")
 @click.option("--by", metavar="COLUMN",
               help="With --answers, compare the systems that this column of FILE names.")  # fmt: skip
+@click.option("--panels", is_flag=True, help="Compare the panel with the panels without one juror.")
+@click.option("--price", multiple=True, metavar="JUROR=PRICE",
+              help="With --panels, what a vote of this juror costs, to find the cheapest panel.")  # fmt: skip
+@click.option("--most-changed", type=click.FloatRange(0, 1), default=0.03, show_default=True, metavar="SHARE",
+              help="With --price, how many items a cheaper panel may give another label.")  # fmt: skip
 @grading_option("seed")
 @output_options("text", "json", "csv", "md", card=True)
 def compare(
     source: Source, key: KeySource, methods: str | None, answers: tuple[str, ...], between: str | None, by: str | None,
-    seed: int, output: Output,
+    panels: bool, price: tuple[str, ...], most_changed: float, seed: int, output: Output,
 ) -> None:  # fmt: skip
     """Compare methods side by side, and with the truth if you give a key.
 
-    With --answers, compare jurors, or systems (--by), by the labels of an audit.
+    With --panels, compare the panel with the panels without one juror: what each juror is worth. With --answers,
+    compare jurors, or systems (--by), by the labels of an audit.
     """
+    if price and not panels:
+        raise OptionError("--price needs --panels", code="does_not_apply")
+    if panels and (answers or key.path or methods):
+        raise OptionError("--panels takes no --key, --methods or --answers", code="does_not_apply")
     if not answers and (between or by):
         name = "--between" if between else "--by"
         raise OptionError(f"{name} needs --answers, a labelled sheet of `jurors audit plan`", code="does_not_apply")
@@ -230,10 +241,27 @@ def compare(
             compared = jurors.audit.systems(votes, groups.by_row(votes).tolist(), answers)
         elif answers:
             compared = jurors.audit.compare(source.read(bar), answers, between=_names(between))
+        elif panels:
+            prices = _prices(price) if price else None
+            compared = jurors.panels(source.read(bar), price=prices, most_changed=most_changed)
         else:
             votes, truth = source.read_with_key(key, bar)
             compared = jurors.compare(votes, truth, methods=_names(methods), seed=seed)
     output.show(compared)
+
+
+def _prices(given: Sequence[str]) -> dict[str, float]:
+    """JUROR=PRICE, several times."""
+    prices = {}
+    for text in given:
+        name, _, number = text.rpartition("=")
+        try:
+            prices[name] = float(number)
+        except ValueError:
+            name = ""
+        if not name or not 0 <= prices[name] < float("inf"):
+            raise OptionError(f"--price {text} is no JUROR=PRICE with a price of 0 or more, such as gpt-4o=0.002")
+    return prices
 
 
 def _names(text: str | None) -> list[str] | None:

@@ -150,7 +150,7 @@ _RARE = """
 --layout --count --ignore --transpose --abstain --duplicates --repeat --join --map --ignore-case --threshold --bins
 --only --drop --from --memory --unpack --trust --common --target --reference --seed --exam --left --right --winner
 --key-item --key-label --quiet --sort --min-votes --ignore-alarm --items --text --max-correlation --min-effective
---allow-unknown --junit --json --card --baseline --max-drop --webhook-private --settle --alpha --labels
+--most-changed --allow-unknown --junit --json --card --baseline --max-drop --webhook-private --settle --alpha --labels
 --block --expect --difficulty --between --fail-on
 --min-reliability --min-prevalence --max-prevalence
 """

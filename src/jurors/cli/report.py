@@ -245,7 +245,7 @@ def convert(source: Source, to: Any, sides: dict[str, Any], target: Output) -> N
 def demo() -> None:
     """Grade three LLM judges without an answer key, and compare the grades with the truth."""
     votes, key = jurors.load_example("llm_graders")
-    click.secho("Three LLM judges grade 281 solutions of arithmetic problems. No answer key is used.\n", bold=True)
+    click.secho("Three LLM judges grade 281 arithmetic solutions. No answer key is used.\n", bold=True)
     click.echo(str(jurors.grade(votes)))
     truth = jurors.score(votes, key)
     right = {j: f"{float(x):.0%}" for j, x in truth.score.items()}

@@ -571,6 +571,8 @@ def card_cells(e: Evaluation | KeyedEvaluation, jurors: Sequence[str]) -> tuple[
         ("votes", [f"{e.votes[j]:,}" if j in e.votes else "–" for j in jurors]),
     ]
     if is_keyed:
+        if e.ordered is None:
+            columns.insert(-1, ("kappa", [_decimal(own.kappa[j]) for j in jurors]))
         return columns, _label_columns(e.labels, graded.accuracy, jurors, digits)
     if (other := own.without_family) is not None:
         ends = {j: other.interval_of("score", j) for j in jurors}
@@ -892,12 +894,12 @@ def keyed_columns(keyed: KeyedEvaluation) -> Columns:
     Columns
     """
     solution, labels, ids = keyed.solution.to_float(), keyed.labels, _juror_ids(keyed)
-    names = ["juror", "score", "low", "high", "votes", *(f"accuracy_{_level(a)}" for a in labels)]
+    names = ["juror", "score", "low", "high", "votes", *(f"accuracy_{_level(a)}" for a in labels), "kappa"]
     names += ["mean_error", "bias", "weighted_kappa"] * (keyed.ordered is not None)
     rows = []
     for j in keyed.jurors:
         row = [ids[j], solution.score[j], *(keyed.interval["score"][j] or (None, None)), keyed.votes[j]]
-        row += [solution.accuracy[j][a] for a in labels]
+        row += [*(solution.accuracy[j][a] for a in labels), keyed.kappa[j]]
         rows.append(row if keyed.ordered is None else [*row, *keyed.ordered.row(j)])
     return columns_of(names, rows)
 
@@ -938,6 +940,8 @@ def score_tables(keyed: KeyedEvaluation, options: CardOptions = SHORT) -> list[B
     lines = [
         f"Majority vote gets {percent(wrong)} of the labels wrong; the best rule on these votes gets {percent(least)}."
     ]
+    if len(keyed.jurors) <= MOST_ROWS:
+        lines.append(f"{len(keyed.jurors)} jurors are worth about {keyed.effective_jurors:.1f} independent ones.")
     if len(labels) <= _MOST_PREVALENCES:
         shares = (f"{_label_text(a)} {percent(x)}" for a, x in floats.prevalence.items())
         lines.append(f"Prevalence: {', '.join(shares)}.")

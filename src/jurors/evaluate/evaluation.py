@@ -637,7 +637,7 @@ def count_votes_by_juror(sketch: Sketch, counts: NDArray[Any]) -> NamedMapping:
     return NamedMapping(zip(sketch.jurors, votes.astype(np.int64).tolist(), strict=True))
 
 
-def wilson_interval(share: float, votes: int, z: float = 1.959964) -> tuple[float, float]:
+def wilson_interval(share: float, votes: float, z: float = 1.959964) -> tuple[float, float]:
     """Wilson's interval of a share of so many votes, for other items of the kind.
 
     Returns
@@ -698,11 +698,46 @@ class KeyedEvaluation(_Solved, Drawable):
         return count_votes_by_juror(self.sketch, self.by_true_label.sum(axis=1))
 
     @cached_property
+    def kappa(self) -> NamedMapping:
+        """Juror -> Cohen's kappa with the key; None without votes, or where juror and key only ever give one label."""
+        rows = zip(self.jurors, self.solution.to_float().score.values(), self._chance, strict=True)
+        return NamedMapping((j, None if x is None else _beyond_chance(x, by_chance)) for j, x, by_chance in rows)
+
+    @cached_property
     def interval(self) -> NamedMapping:
-        """Score -> juror -> (low, high): Wilson's interval for other items of the kind, at level 0.95."""
-        scores = self.solution.to_float().score
-        ends = NamedMapping((j, None if x is None else wilson_interval(x, self.votes[j])) for j, x in scores.items())
-        return NamedMapping(score=ends)
+        """Score, accuracy or kappa -> juror -> (low, high), for other items of the kind, at level 0.95.
+
+        Scores and accuracies have Wilson's interval; kappa that of the score, with the agreement by chance as it is.
+        """
+        floats, by_label = self.solution.to_float(), self._joint.sum(axis=2).tolist()
+        score = NamedMapping((j, _wilson(x, self.votes[j])) for j, x in floats.score.items())
+        accuracy = NamedMapping(
+            (j, NamedMapping((a, _wilson(x, n)) for (a, x), n in zip(of_juror.items(), items, strict=True)))
+            for (j, of_juror), items in zip(floats.accuracy.items(), by_label, strict=True)
+        )
+        kappa = NamedMapping(
+            (j, None if self.kappa[j] is None else tuple(_beyond_chance(x, by_chance) for x in score[j]))
+            for j, by_chance in zip(self.jurors, self._chance, strict=True)
+        )
+        return NamedMapping(score=score, accuracy=accuracy, kappa=kappa)
+
+    @cached_property
+    def _joint(self) -> Floats:
+        """(jurors, true labels, votes): how many items."""
+        return np.asarray(joint_counts(self.sketch, self.by_true_label.astype(np.float64)))
+
+    @cached_property
+    def _chance(self) -> list[float]:
+        """How often each juror would agree with the key by chance, by the labels that both give."""
+        items = np.maximum(self._joint.sum(axis=(1, 2)), 1.0)
+        return list(((self._joint.sum(axis=1) * self._joint.sum(axis=2)).sum(axis=1) / items**2).tolist())
+
+    @property
+    def effective_jurors(self) -> float:
+        """How many jurors with independent errors the panel is worth, by the error correlations that the key shows."""
+        from jurors.evaluate.dependence import dependence_with_key
+
+        return dependence_with_key(self).effective_jurors
 
     @cached_property
     def ordered(self) -> JurorLevels | None:
@@ -807,6 +842,8 @@ class KeyedEvaluation(_Solved, Drawable):
             "method": "answer_key",
             "votes": self.votes,
             **self.solution._document(),
+            "kappa": self.kappa,
+            "effective_jurors": self.effective_jurors,
             "interval": {"level": 0.95, **self.interval},
             "correlation": correlation,
             "errors": {"majority": self.majority_errors, "best_possible": self.best_errors},
@@ -823,6 +860,14 @@ class KeyedEvaluation(_Solved, Drawable):
 
     def __repr__(self) -> str:
         return f"KeyedEvaluation({self.items:,} items, {len(self.jurors)} jurors)"
+
+
+def _wilson(share: float | None, items: float) -> tuple[float, float] | None:
+    return None if share is None else wilson_interval(share, items)
+
+
+def _beyond_chance(share: float, by_chance: float) -> float | None:
+    return None if by_chance == 1 else (share - by_chance) / (1 - by_chance)
 
 
 def evaluate_with_key(sketch: Sketch, by_true_label: Integers) -> KeyedEvaluation:

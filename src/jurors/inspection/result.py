@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors._numeric import are_connected
-from jurors.errors import DegenerateSketchError, VotesError, format_names
+from jurors.errors import DegenerateSketchError, OptionError, VotesError, format_names
 from jurors.evaluate.card import WIDTH
 from jurors.evaluate.trio import evaluate_trio
 from jurors.jury.inputs import drop_silent_jurors, label_refusals
@@ -34,6 +34,7 @@ from jurors.votes.codes import Finding, midpoint
 from jurors.votes.io.local_files import read_head
 from jurors.votes.io.sources import ENDINGS, PACKED
 from jurors.votes.key import read_key
+from jurors.votes.layout import SYSTEM_WORDS
 from jurors.votes.scale import drop_unused_labels
 from jurors.votes.table import Votes, group_rows
 
@@ -222,6 +223,12 @@ def next_steps(
         yield Step(command_line("grade", files, options), grades)
         yield Step(command_line("check", files, options), "test whether you can trust the grades")
         yield Step(command_line("label", files, options), labels)
+        if kind is LABELS and (system := next((x for x in votes.item_columns if x.lower() in SYSTEM_WORDS), None)):
+            from jurors.jury.systems import label_values
+
+            with suppress(OptionError):  # no label is known to be the good one
+                label_values(graded, None)
+                yield Step(command_line("systems", files, options, "--system", system), f"compare the {system}s")
         yield Step(command_line("report", files, options, "-o", "report.html"), "write everything to one HTML page")
     used = len(np.unique(graded.triples()[2]))
     are_labels = 1 < used <= len(graded.labels) <= max(2, votes.total // 2) and len(graded.jurors) > 1

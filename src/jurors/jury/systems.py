@@ -339,7 +339,7 @@ def compare_systems(
     SystemComparison
     """
     _names_of(groups, fewest)
-    _label_values(votes, good)  # both raise before the work
+    label_values(votes, good)  # both raise before the work
     if grading.get("gold") is not None:
         grading["gold"] = as_key(grading["gold"], votes)
     contrasts = {name: covariate_contrasts(name, x.tolist()) for name, x in (covariates or {}).items()}
@@ -374,8 +374,15 @@ def _names_of(groups: NDArray[Any], fewest: int) -> list[str]:
     return [str(name) for name in names]
 
 
-def _label_values(votes: Votes, good: Label | None) -> tuple[Floats, Label | None]:
-    """What each label counts: 1 for the good one and 0 for others, or the value of an ordered level."""
+def label_values(votes: Votes, good: Label | None) -> tuple[Floats, Label | None]:
+    """What each label counts: 1 for the good one and 0 for others, or the value of an ordered level.
+
+    Returns
+    -------
+    values : ndarray, (labels,)
+    good
+        The label that counts as good; None of ordered levels. OptionError where none is known to be good.
+    """
     if votes.scale == "ordinal" and good is None:
         return level_values(votes.labels), None
     if good is None:
@@ -422,7 +429,7 @@ def compare_graded(
     SystemComparison
     """
     names, level, votes = _names_of(groups, fewest), evaluation.level, counted.votes
-    values, good = _label_values(votes, good)
+    values, good = label_values(votes, good)
     unit = float(np.ptp(values)) or 1.0
     lowest, scaled = float(values.min()), (values - values.min()) / unit  # rates from 0 to 1
     group_names = np.array([None if g is None else str(g) for g in groups.tolist()], dtype=object)

@@ -1,0 +1,207 @@
+"""`panels`: what each juror is worth, by the panel without it, and the cheapest panel that is about as good.
+
+Votes come in; a `PanelComparison` goes out. Each panel is graded and labels the items like a panel of its own. What is
+compared is what the votes of a panel let you know: how wide the intervals of its scores are, how many of its labels are
+expected to be wrong, which items get another label, and who leads.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jurors.errors import OptionError, SketchError, VotesError, format_names, match_name
+from jurors.evaluate.card import WIDTH, percent
+from jurors.jury.grade import grade_rows
+from jurors.jury.inputs import as_votes, drop_silent_jurors
+from jurors.jury.kinds import LABELS, kind_of
+from jurors.options import SourceOptions
+from jurors.progress import report_progress
+from jurors.results import Block, Columns, Notes, Result, Table, columns_of
+from jurors.sketch.connectivity import MIN_JURORS
+from jurors.votes.table import Votes
+
+_MOST_JURORS = 30  # that are left out one by one
+_MOST_PRICED = 8  # of whose subsets all are graded: 219 panels
+_AS_NARROW = 1.1  # times the width of the intervals of the same scores by the whole panel
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """Some of the jurors, graded as a panel of their own."""
+
+    jurors: tuple[str, ...]
+    half_width: float  #: of the intervals of scores, in the mean over its jurors; infinite if they cannot be graded
+    half_width_in_whole: float  #: that of the same jurors in the whole panel
+    wrong_labels: float | None = None  #: the share of labels that is expected to be wrong
+    interval: tuple[float, float] | None = None  #: of this share
+    changed: float = 1.0  #: the share of items that get another label than by the whole panel
+    leader: str | None = None  #: the juror with the highest lower end of its score
+    price: float | None = None  #: of one item; None where no prices are given
+    without: str | None = None  #: the juror that is left out, where it is one
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PanelComparison(Result):
+    """The whole panel, the panels without one juror, and where prices are given the cheapest that is about as good."""
+
+    whole: Panel
+    panels: tuple[Panel, ...]  #: without each juror, in the order of the jurors
+    cheapest: Panel | None = None  #: of panels with nearly the same labels and intervals; None without prices
+    most_changed: float  #: the share of items that such a panel may give another label
+    level: float
+
+    _kind = "panels"
+    _version = 1
+
+    def _document(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("level", "most_changed", "whole", "panels", "cheapest")}
+
+    def _columns(self) -> Columns:
+        names = ("without", "changed", "half_width", "wrong_labels", "leader", "price")
+        return columns_of(names, [tuple(getattr(x, name) for name in names) for x in (self.whole, *self.panels)])
+
+    def _blocks(self, **_: Any) -> list[Block]:
+        heads = ["without", "other labels", "± of scores", "wrong labels", "leader", "price"]
+        rows = [
+            (
+                "(nobody)" if x.without is None else x.without[:20], percent(x.changed),
+                f"{x.half_width * 100:.1f}" if math.isfinite(x.half_width) else "–",
+                "–" if x.wrong_labels is None else percent(x.wrong_labels),
+                (x.leader or "–")[:20], "" if x.price is None else f"{x.price:g}",
+            )
+            for x in (self.whole, *self.panels)
+        ]  # fmt: skip
+        shown = len(heads) - (self.whole.price is None)
+        table = Table(tuple(heads[:shown]), tuple(row[:shown] for row in rows), right=(1, 2, 3, 5))
+        return [Notes(self.sentences(), width=WIDTH), table]
+
+    def sentences(self) -> list[str]:
+        """Who could be left out at the least cost, whose absence changes the leader, and the cheapest panel.
+
+        Returns
+        -------
+        list of str
+        """
+        least = min(self.panels, key=lambda x: (x.changed, x.half_width - x.half_width_in_whole))
+        points = least.half_width * 100, least.half_width_in_whole * 100
+        lines = [
+            f"You lose least without {least.without}: {percent(least.changed)} of the items get another label, and the "
+            f"others' scores are known to ± {points[0]:.1f} points instead of ± {points[1]:.1f}."
+        ]
+        leader = self.whole.leader
+        others = [x for x in self.panels if x.leader not in (leader, None) and x.without != leader]
+        lines += [f"Without {x.without}, {x.leader} would lead instead of {leader}." for x in others[:3]]
+        if self.cheapest is None:
+            return lines
+        if self.cheapest.jurors == self.whole.jurors:
+            return [
+                *lines,
+                f"Every cheaper panel gives {percent(self.most_changed)} or more of the items another label, "
+                "or knows scores less well.",
+            ]
+        share = percent((self.cheapest.price or 0.0) / (self.whole.price or 1.0), 0)
+        return [
+            *lines,
+            f"{format_names(self.cheapest.jurors, 8)} cost {share} of the price. They give "
+            f"{percent(self.cheapest.changed)} of the items another label, so at most that many more are wrong.",
+        ]
+
+
+def panels(
+    source: Any,
+    *,
+    price: Mapping[str, float] | None = None,
+    most_changed: float = 0.03,
+    level: float = 0.95,
+    **reading: Unpack[SourceOptions],
+) -> PanelComparison:
+    """Grade the panel without each of its jurors, to see what each is worth.
+
+    Parameters
+    ----------
+    source
+        Votes as `grade` takes them, of 4 to 30 jurors.
+    price
+        Juror -> what one of its votes costs, in any unit. Finds the cheapest panel that gives nearly all items the same
+        label and knows its jurors' scores about as well as the whole panel does. For up to 8 jurors.
+    most_changed
+        The share of items that such a panel may give another label. It bounds by how much its labels can be worse.
+    level
+        Of the intervals.
+
+    Returns
+    -------
+    PanelComparison
+
+    Examples
+    --------
+    >>> import jurors
+    >>> votes = jurors.simulate(200, jurors=4, accuracy=["0.9", "0.8", "0.8", "0.7"], seed=1).votes
+    >>> found = panels(votes, price=dict.fromkeys(votes.jurors, 1))
+    >>> len(found.panels), found.panels[0].without, found.whole.price
+    (4, '1', 4.0)
+    """
+    votes = drop_silent_jurors(as_votes(source, **reading))[0]
+    if kind_of(votes) is not LABELS:
+        raise VotesError("panels compares panels by their labels, and these votes are numbers")
+    names = votes.jurors
+    most = _MOST_JURORS if price is None else _MOST_PRICED
+    if not MIN_JURORS < len(names) <= most:
+        raise VotesError(f"comparing panels needs {MIN_JURORS + 1} to {most} jurors, and there are {len(names)}")
+    prices = None if price is None else {match_name(j, names, "juror"): float(x) for j, x in price.items()}
+    if prices is not None and (missing := [j for j in names if j not in prices]):
+        raise OptionError(f"price= names no price of {format_names(missing, 6)}", name="price")
+    whole, widths, labels = _graded(votes, names, level)
+    if labels is None or whole.wrong_labels is None:
+        raise VotesError("these votes show too little to compare panels; jurors.grade(votes) says why")
+
+    def compared(group: Sequence[str]) -> Panel:
+        before = float(np.nanmean([widths[j] for j in group]))
+        price = None if prices is None else sum(prices[j] for j in group)
+        try:
+            panel, _, own = _graded(votes, group, level)
+        except SketchError:  # too little is left: a juror of a trio that agrees with nobody
+            return Panel(tuple(group), half_width=math.inf, half_width_in_whole=before, price=price)
+        changed = 1.0 if own is None else float(np.mean(own != labels))
+        return replace(panel, half_width_in_whole=before, changed=changed, price=price)
+
+    without = []
+    for name in names:
+        report_progress(f"grading without {name}")
+        without.append(replace(compared([j for j in names if j != name]), without=name))
+    if prices is None:
+        return PanelComparison(whole=whole, panels=tuple(without), most_changed=most_changed, level=level)
+    whole = replace(whole, price=sum(prices.values()))
+    smaller = [group for size in range(MIN_JURORS, len(names) - 1) for group in combinations(names, size)]
+    report_progress(f"grading {len(smaller)} smaller panels")
+    alike = (
+        x
+        for x in (whole, *without, *map(compared, smaller))
+        if x.changed <= most_changed and x.half_width <= _AS_NARROW * x.half_width_in_whole
+    )
+    cheapest = min(alike, key=lambda x: (x.price or 0.0, x.changed))
+    return PanelComparison(
+        whole=whole, panels=tuple(without), cheapest=cheapest, most_changed=most_changed, level=level
+    )
+
+
+def _graded(votes: Votes, group: Sequence[str], level: float) -> tuple[Panel, dict[str, float], NDArray[Any] | None]:
+    """A panel, the half width of each score's interval, and the label of each row."""
+    evaluation, counted, _ = grade_rows(votes.take(list(group)), level=level)
+    ends = {j: evaluation.interval_of("score", j) for j in evaluation.jurors}
+    widths = {j: (high - low) / 2 for j, (low, high) in ends.items()}
+    wrong, partition = evaluation.wrong_labels, evaluation.partition
+    interval = None if wrong is None else evaluation.interval_of("wrong_labels")
+    mean = float(np.nanmean(list(widths.values())))
+    leader = max(ends, key=lambda j: (ends[j][0] == ends[j][0], ends[j][0]))
+    panel = Panel(tuple(group), mean, mean, wrong, interval, 0.0, leader)
+    if partition is None:
+        return panel, widths, None
+    return panel, widths, np.array(evaluation.labels, dtype=object)[partition.chosen[counted.tuple_of_row]]

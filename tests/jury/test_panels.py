@@ -1,0 +1,67 @@
+"""Panels without one juror, and the cheapest panel."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import jurors
+from jurors.errors import OptionError, VotesError
+
+
+@pytest.fixture(scope="module")
+def votes() -> jurors.Votes:
+    rng = np.random.default_rng(4)
+    truth = rng.random(400) < 0.4
+    given = np.where(rng.random((400, 4)) < [0.95, 0.95, 0.95, 0.9], truth[:, None], ~truth[:, None])
+    noise = rng.random(400) < 0.5
+    return jurors.Votes.from_matrix(np.column_stack([given, noise]).astype(int), jurors=["a", "b", "c", "d", "coin"])
+
+
+def test_a_panel_without_a_juror_is_the_panel_of_the_others(votes: jurors.Votes) -> None:
+    found = jurors.panels(votes)
+    assert [panel.without for panel in found.panels] == list(votes.jurors)
+    assert found.cheapest is None
+    whole = jurors.label(votes).label
+    for panel in found.panels:
+        rest = votes.take([j for j in votes.jurors if j != panel.without])
+        assert panel.wrong_labels == jurors.grade(rest).wrong_labels
+        assert panel.changed == np.mean(jurors.label(rest).label != whole)
+    assert found.panels[-1].changed == min(panel.changed for panel in found.panels)
+    assert "You lose least without coin" in str(found)
+
+
+def test_the_cheapest_panel_changes_few_labels_and_leaves_out_what_is_dear(votes: jurors.Votes) -> None:
+    prices = {"a": 1, "b": 1, "c": 1, "d": 1, "coin": 20}
+    found = jurors.panels(votes, price=prices, most_changed=0.05)
+    assert found.cheapest is not None
+    assert "coin" not in found.cheapest.jurors
+    assert found.cheapest.changed <= 0.05
+    assert found.cheapest.price == sum(prices[j] for j in found.cheapest.jurors) < found.whole.price == 24
+    same = jurors.panels(votes, price=prices, most_changed=0.0)
+    assert same.cheapest is not None
+    assert same.cheapest.changed == 0
+
+
+def test_a_panel_that_cannot_be_graded_is_shown_as_such() -> None:
+    rng = np.random.default_rng(1)
+    truth = np.arange(300) % 2
+    given = np.where(rng.random((300, 3)) < 0.9, truth[:, None], 1 - truth[:, None])
+    both = [np.column_stack([given, np.full(300, vote)]) for vote in (0, 1)]  # the fourth agrees with nobody
+    found = jurors.panels(np.concatenate(both))
+    widths = [panel.half_width for panel in found.panels]
+    assert widths[:3] == [math.inf] * 3
+    assert widths[3] < 0.2
+    assert str(found).count("–") == 9
+    assert found.to_dict()["panels"][0]["half_width"] is None
+
+
+def test_what_cannot_be_compared_is_refused(votes: jurors.Votes) -> None:
+    with pytest.raises(VotesError, match="needs 4 to 30 jurors, and there are 3"):
+        jurors.panels(votes.take(["a", "b", "c"]))
+    with pytest.raises(OptionError, match="names no price of b, c, d"):
+        jurors.panels(votes.take(["a", "b", "c", "d"]), price={"a": 1})
+    with pytest.raises(VotesError, match="no juror 'x'"):
+        jurors.panels(votes, price={"x": 1})
