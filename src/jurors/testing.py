@@ -29,7 +29,8 @@ from jurors.errors import JurorsError, check_choice
 from jurors.evaluate.evaluation import Evaluation
 from jurors.evaluate.solution import Fit
 from jurors.jury.compare import compare
-from jurors.jury.grade import METHODS, _by_estimator, grade
+from jurors.jury.grade import grade
+from jurors.jury.methods import METHODS, by_estimator
 from jurors.numeric.data import Numbers
 from jurors.numeric.grade import NumberGrades, grade_numbers
 from jurors.options import KnownScale, Label
@@ -227,7 +228,7 @@ def _registered(method: Method) -> Iterator[str]:
         yield method
         return
     name = "method that is checked"
-    METHODS[name] = _by_estimator(name, method)
+    METHODS[name] = by_estimator(name, method)
     try:
         yield name
     finally:

@@ -21,7 +21,7 @@ from jurors.evaluate.solution import Solution, evaluate_majority
 from jurors.evaluate.trio import encode, evaluate_trio, evaluate_trios, independence_invariants
 from jurors.evaluate.trio_multiclass import evaluate_trio_labels
 from jurors.exact import Surd
-from jurors.jury.grade import METHODS
+from jurors.jury.methods import METHODS
 from jurors.jury.reference import fit_reference
 from jurors.sketch.moments import moments
 from jurors.uncertainty.bounds import correlation_curve

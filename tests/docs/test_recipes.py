@@ -16,7 +16,7 @@ from click.testing import CliRunner
 import jurors
 from jurors.cli.main import COMMANDS, GROUPS, main
 from jurors.evaluate import alarms as catalogue
-from jurors.jury.grade import METHODS, _by_estimator
+from jurors.jury.methods import METHODS, by_estimator
 from jurors.testing import check_method
 from jurors.votes.readers import READERS
 from jurors.votes.write import write_votes
@@ -58,7 +58,7 @@ def test_every_place_is_there(path: str) -> None:
 
 def test_a_method(plugged: Plug, monkeypatch: pytest.MonkeyPatch) -> None:
     estimate = plugged("jurors/evaluate/baselines/yours").evaluate_yours
-    monkeypatch.setitem(METHODS, "yours", _by_estimator("yours", estimate))
+    monkeypatch.setitem(METHODS, "yours", by_estimator("yours", estimate))
     check_method(estimate, kinds=["two labels"])
     votes = panels.simulate(300, 4, seed=1).votes
     assert jurors.grade(votes, method="yours").method == "yours"

@@ -10,7 +10,7 @@ import click
 from fuzz.words import HOSTILE, LABELS, PLAIN
 
 from jurors.cli import main
-from jurors.jury.grade import METHODS
+from jurors.jury.methods import METHODS
 from jurors.options import TOOLS
 from jurors.plot import KINDS
 

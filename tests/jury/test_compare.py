@@ -10,8 +10,8 @@ from sklearn.metrics import cohen_kappa_score
 import jurors
 from jurors import Sketch, Votes
 from jurors.jury.compare import default_methods, score_labels
-from jurors.jury.grade import METHODS
 from jurors.jury.inputs import count_gradable
+from jurors.jury.methods import METHODS
 
 
 def votes(jurors: int, labels: int = 2) -> Votes:

@@ -22,9 +22,10 @@ from jurors._numeric import Floats, Integers
 from jurors.errors import OptionError, format_names
 from jurors.evaluate.evaluation import Evaluation
 from jurors.jury.calibration import INDEPENDENT_POPULATION, Calibration, calibration_basis, jury_votes
-from jurors.jury.grade import default_method, grade
+from jurors.jury.grade import grade
 from jurors.jury.groups import votes_and_groups
 from jurors.jury.inputs import count_gradable, read_input
+from jurors.jury.methods import default_method
 from jurors.jury.systems import SystemComparison, compare_systems
 from jurors.options import GradingOptions, Label, SourceOptions
 from jurors.sketch.sketch import Sketch

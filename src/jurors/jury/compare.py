@@ -22,7 +22,7 @@ from jurors.evaluate.alarms import Alarm, sort_by_severity
 from jurors.evaluate.card import WIDTH, CardOptions, percent, shown_jurors
 from jurors.evaluate.consistency import self_agreement
 from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation, evaluate_with_key
-from jurors.jury.grade import METHODS, default_method, grade_counted
+from jurors.jury.grade import grade_counted
 from jurors.jury.inputs import (
     CountedVotes,
     as_sketch,
@@ -35,6 +35,7 @@ from jurors.jury.inputs import (
     read_input,
 )
 from jurors.jury.kinds import kind_of
+from jurors.jury.methods import METHODS, default_method
 from jurors.numeric.data import Numbers
 from jurors.numeric.score import score_numbers
 from jurors.options import DEFAULTS, AnyFileOptions, Grading, Progress, SourceOptions, show_options

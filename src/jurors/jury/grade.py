@@ -1,14 +1,10 @@
-"""`grade`, the report card of every juror without an answer key, and `METHODS`, the registry of all methods.
+"""`grade`, the report card of every juror without an answer key: votes are read, counted, graded and calibrated.
 
-To add a method, write an estimator `evaluate_yours(sketch) -> Fit` and add one line to `METHODS`:
-`"yours": _by_estimator("yours", evaluate_yours)`. A method that makes the whole evaluation itself (its own intervals or
-alarms) is a function of a `Sketch` and a `GradeRequest` that returns an `Evaluation`, and is listed as it is. Either is
-available at once as `grade(votes, method="yours")`, `jurors grade --method yours` and in `jurors compare`.
+The methods, and how to add one, are in `jurors.jury.methods`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
@@ -18,19 +14,13 @@ import numpy as np
 
 from jurors._lazy import is_computed, replace_unread
 from jurors._numeric import Integers, single_threaded
-from jurors.errors import OptionError, SketchError, VotesError, check_choice
+from jurors.errors import OptionError, VotesError, check_choice
 from jurors.evaluate.alarms import Alarm, sort_by_severity
-from jurors.evaluate.baselines.dawid_skene import evaluate_bayesian, evaluate_dawid_skene
-from jurors.evaluate.evaluation import Evaluation, IndependentGrades
+from jurors.evaluate.evaluation import Evaluation
 from jurors.evaluate.family import DeclaredFamilies, resolve_families
 from jurors.evaluate.latent.models import find_repeated_jurors, merge_representatives
 from jurors.evaluate.rules import is_rule_panel
-from jurors.evaluate.solution import (
-    Choice,
-    Fit,
-    evaluate_majority,
-    majority_partition,
-)
+from jurors.evaluate.solution import Choice
 from jurors.jury.calibration import Calibration
 from jurors.jury.inputs import (
     CountedVotes,
@@ -42,78 +32,13 @@ from jurors.jury.inputs import (
     source_votes,
 )
 from jurors.jury.kinds import LABELS, PREFERENCES, kind_of
-from jurors.jury.methods import GradeRequest, grade_latent, grade_trio, grade_trio_labels, is_exact, orient_solution
+from jurors.jury.methods import METHODS, GradeRequest, default_method
 from jurors.options import GradeOptions, Grading, GradingOptions, show_options, split_options
 from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.alarms import check_gold, outlier_alarms
 from jurors.uncertainty.trio_alarms import possible_repeat_alarms, repeated_juror_alarms
 from jurors.votes.codes import NO_VOTE
 from jurors.votes.table import Votes
-
-
-def grade_algebraic(sketch: Sketch, request: GradeRequest) -> Evaluation:
-    """Three jurors: the theorem, exactly.
-
-    Returns
-    -------
-    Evaluation
-    """
-    if len(sketch.jurors) != 3:
-        raise SketchError(f"the theorem is for 3 jurors, not {len(sketch.jurors):,}; use the default method or take 3")
-    return (grade_trio if len(sketch.labels) == 2 else grade_trio_labels)(sketch, request)
-
-
-def grade_majority(sketch: Sketch, request: GradeRequest) -> Evaluation:
-    """Majority vote as an evaluation; exact, but without any measure of its uncertainty.
-
-    Returns
-    -------
-    Evaluation
-    """
-    exact = evaluate_majority(sketch)
-    return Evaluation(
-        items=sketch.items, jurors=sketch.jurors, labels=sketch.labels, method="majority",
-        independent=IndependentGrades(
-            solution=exact.to_float(), exact=exact, solutions=(exact,), rule="the majority is right",
-            partition=majority_partition(sketch),
-        ),
-        target=request.target, level=request.level,
-    )  # fmt: skip
-
-
-def _by_estimator(name: str, estimate: Callable[[Sketch], Fit]) -> Callable[[Sketch, GradeRequest], Evaluation]:
-    """A method that only estimates a `Fit`, behind the common interface."""
-
-    def grade_by_estimator(sketch: Sketch, request: GradeRequest) -> Evaluation:
-        return orient_solution(name, sketch, estimate(sketch), request)
-
-    return grade_by_estimator
-
-
-#: Every method by name: (sketch, request) -> evaluation.
-METHODS: dict[str, Callable[[Sketch, GradeRequest], Evaluation]] = {
-    "algebraic": grade_algebraic,
-    "latent": grade_latent,
-    "majority": grade_majority,
-    "dawid_skene": _by_estimator("dawid_skene", evaluate_dawid_skene),
-    "bayesian": _by_estimator("bayesian", evaluate_bayesian),
-}
-
-
-def default_method(sketch: Sketch) -> str:
-    """The theorem where it holds, the panel model for everything else.
-
-    With two labels any trio has a solution; with more, counts satisfy the theorem exactly or not at all.
-
-    Returns
-    -------
-    str
-        A name in `METHODS`.
-    """
-    if len(sketch.jurors) == 3 and (len(sketch.labels) == 2 or is_exact(sketch)) and not is_rule_panel(sketch):
-        return "algebraic"
-    return "latent"
-
 
 _DEFAULTS = Grading()
 

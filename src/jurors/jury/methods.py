@@ -1,7 +1,11 @@
-"""How each method of its own kind grades: the latent-class panel, the exact trio, the exact trio with more labels.
+"""`METHODS`, the registry of all methods, and how each grades: the panel, the exact trio, majority, estimators.
 
-A sketch and a `GradeRequest` come in; an `Evaluation` goes out. Methods that only estimate a `Fit` share
-`orient_solution`; the registry of all methods is `jurors.jury.grade.METHODS`.
+A sketch and a `GradeRequest` come in; an `Evaluation` goes out.
+
+To add a method, write an estimator `evaluate_yours(sketch) -> Fit` and add one line to `METHODS`:
+`"yours": by_estimator("yours", evaluate_yours)`. A method that makes the whole evaluation itself (its own intervals or
+alarms) is a function of a `Sketch` and a `GradeRequest` that returns an `Evaluation`, and is listed as it is. Either is
+available at once as `grade(votes, method="yours")`, `jurors grade --method yours` and in `jurors compare`.
 
 - `grade_latent`: any panel. Jurors are independent given label and difficulty; the model is selected by held-out votes.
   Groups of jurors that share no item are graded separately and combined (`grade_groups`).
@@ -24,9 +28,11 @@ from jurors._lazy import replace_unread
 from jurors._numeric import single_threaded
 from jurors.errors import DegenerateSketchError, SketchError, format_first_names
 from jurors.evaluate.alarms import KINDS, Alarm, sort_by_severity
+from jurors.evaluate.baselines.dawid_skene import evaluate_bayesian, evaluate_dawid_skene
 from jurors.evaluate.dependence import agreement_alarms, agreement_test, residual_alarms
 from jurors.evaluate.evaluation import Evaluation, IndependentGrades
 from jurors.evaluate.latent.panel import PanelFit, evaluate_panel
+from jurors.evaluate.rules import is_rule_panel
 from jurors.evaluate.solution import (
     Choice,
     Fit,
@@ -34,6 +40,7 @@ from jurors.evaluate.solution import (
     NamedMapping,
     Solution,
     choose_solution,
+    evaluate_majority,
     majority_partition,
     partition_by_label,
 )
@@ -481,3 +488,76 @@ def grade_trio_labels(sketch: Sketch, request: GradeRequest) -> Evaluation:
         alarms=sort_by_severity([*few, *alarms]), target=request.target, level=request.level,
         measured={"relabelings": decode.relabelings, "gap": decode.gap},
     )  # fmt: skip
+
+
+# -- the registry ------------------------------------------------------------------------------------------------
+
+
+def grade_algebraic(sketch: Sketch, request: GradeRequest) -> Evaluation:
+    """Three jurors: the theorem, exactly.
+
+    Returns
+    -------
+    Evaluation
+    """
+    if len(sketch.jurors) != 3:
+        raise SketchError(f"the theorem is for 3 jurors, not {len(sketch.jurors):,}; use the default method or take 3")
+    return (grade_trio if len(sketch.labels) == 2 else grade_trio_labels)(sketch, request)
+
+
+def grade_majority(sketch: Sketch, request: GradeRequest) -> Evaluation:
+    """Majority vote as an evaluation; exact, but without any measure of its uncertainty.
+
+    Returns
+    -------
+    Evaluation
+    """
+    exact = evaluate_majority(sketch)
+    return Evaluation(
+        items=sketch.items, jurors=sketch.jurors, labels=sketch.labels, method="majority",
+        independent=IndependentGrades(
+            solution=exact.to_float(), exact=exact, solutions=(exact,), rule="the majority is right",
+            partition=majority_partition(sketch),
+        ),
+        target=request.target, level=request.level,
+    )  # fmt: skip
+
+
+def by_estimator(name: str, estimate: Callable[[Sketch], Fit]) -> Callable[[Sketch, GradeRequest], Evaluation]:
+    """A method that only estimates a `Fit`, behind the common interface.
+
+    Returns
+    -------
+    callable
+        An entry of `METHODS`.
+    """
+
+    def gradeby_estimator(sketch: Sketch, request: GradeRequest) -> Evaluation:
+        return orient_solution(name, sketch, estimate(sketch), request)
+
+    return gradeby_estimator
+
+
+#: Every method by name: (sketch, request) -> evaluation.
+METHODS: dict[str, Callable[[Sketch, GradeRequest], Evaluation]] = {
+    "algebraic": grade_algebraic,
+    "latent": grade_latent,
+    "majority": grade_majority,
+    "dawid_skene": by_estimator("dawid_skene", evaluate_dawid_skene),
+    "bayesian": by_estimator("bayesian", evaluate_bayesian),
+}
+
+
+def default_method(sketch: Sketch) -> str:
+    """The theorem where it holds, the panel model for everything else.
+
+    With two labels any trio has a solution; with more, counts satisfy the theorem exactly or not at all.
+
+    Returns
+    -------
+    str
+        A name in `METHODS`.
+    """
+    if len(sketch.jurors) == 3 and (len(sketch.labels) == 2 or is_exact(sketch)) and not is_rule_panel(sketch):
+        return "algebraic"
+    return "latent"

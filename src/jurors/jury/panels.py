@@ -82,6 +82,11 @@ class PanelComparison(Result):
         table = Table(tuple(heads[:shown]), tuple(row[:shown] for row in rows), right=(1, 2, 3, 5))
         return [Notes(self.sentences(), width=WIDTH), table]
 
+    @property
+    def least(self) -> Panel:
+        """The panel without the juror whose absence changes the fewest labels."""
+        return min(self.panels, key=lambda x: (x.changed, x.half_width - x.half_width_in_whole))
+
     def sentences(self) -> list[str]:
         """Who could be left out at the least cost, whose absence changes the leader, and the cheapest panel.
 
@@ -89,7 +94,7 @@ class PanelComparison(Result):
         -------
         list of str
         """
-        least = min(self.panels, key=lambda x: (x.changed, x.half_width - x.half_width_in_whole))
+        least = self.least
         points = least.half_width * 100, least.half_width_in_whole * 100
         lines = [
             f"You lose least without {least.without}: {percent(least.changed)} of the items get another label, and the "

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from jurors.evaluate.alarms import Alarm
     from jurors.evaluate.evaluation import Evaluation
     from jurors.pairwise.data import Preferences
-    from jurors.reporting.evidence import ChartSection
+    from jurors.reporting.sections import ChartSection
     from jurors.reporting.tables import IntervalRow, ReportFindings
     from jurors.sketch.sketch import Sketch
     from jurors.votes.key import ItemTexts, Key
@@ -359,7 +359,7 @@ def render(
 
     from jurors.evaluate.card import footnotes, heading
     from jurors.reporting.content import actions, first_and_last, people, ranking, shown_alarms, verdict
-    from jurors.reporting.evidence import systems_chart, tabs
+    from jurors.reporting.sections import systems_chart, tabs
     from jurors.reporting.tables import (
         audit_lines,
         audit_tables,
