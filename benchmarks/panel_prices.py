@@ -49,8 +49,8 @@ def main() -> None:
     for k, name in enumerate(("cheapest of `jurors.panels`", "without the juror it names", "without any one juror",
                               "the three cheapest jurors")):  # fmt: skip
         beyond, price = means[:, 2 * k], means[:, 2 * k + 1]
-        error = beyond.std(ddof=1) / len(means) ** 0.5
-        print(f"{name:32} {beyond.mean():+7.2%} ± {error:.2%} {worst[2 * k]:+8.1%} {price.mean():6.0%}")
+        spread = beyond.std(ddof=1) / len(means) ** 0.5
+        print(f"{name:32} {beyond.mean():+7.2%} ± {spread:.2%} {worst[2 * k]:+8.1%} {price.mean():6.0%}")
 
 
 def measure(votes: jurors.Votes, key: jurors.Key, prices: dict[str, float]) -> list[float]:

@@ -39,7 +39,8 @@ def test_the_cheapest_panel_changes_few_labels_and_leaves_out_what_is_dear(votes
     assert found.cheapest is not None
     assert "coin" not in found.cheapest.jurors
     assert found.cheapest.changed <= 0.05
-    assert found.cheapest.price == sum(prices[j] for j in found.cheapest.jurors) < found.whole.price == 24
+    assert found.cheapest.price == sum(prices[j] for j in found.cheapest.jurors) < 20
+    assert found.whole.price == 24
     same = jurors.panels(votes, price=prices, most_changed=0.0)
     assert same.cheapest is not None
     assert same.cheapest.changed == 0

@@ -8,7 +8,7 @@ expected to be wrong, which items get another label, and who leads.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Unpack
@@ -168,7 +168,7 @@ def panels(
         raise VotesError("these votes show too little to compare panels; jurors.grade(votes) says why")
 
     def compared(group: Sequence[str]) -> Panel:
-        before = float(np.nanmean([widths[j] for j in group]))
+        before = _mean_width(widths[j] for j in group)
         price = None if prices is None else sum(prices[j] for j in group)
         try:
             panel, _, own = _graded(votes, group, level)
@@ -204,9 +204,15 @@ def _graded(votes: Votes, group: Sequence[str], level: float) -> tuple[Panel, di
     widths = {j: (high - low) / 2 for j, (low, high) in ends.items()}
     wrong, partition = evaluation.wrong_labels, evaluation.partition
     interval = None if wrong is None else evaluation.interval_of("wrong_labels")
-    mean = float(np.nanmean(list(widths.values())))
+    mean = _mean_width(widths.values())
     leader = max(ends, key=lambda j: (ends[j][0] == ends[j][0], ends[j][0]))
     panel = Panel(tuple(group), mean, mean, wrong, interval, 0.0, leader)
     if partition is None:
         return panel, widths, None
     return panel, widths, np.array(evaluation.labels, dtype=object)[partition.chosen[counted.tuple_of_row]]
+
+
+def _mean_width(widths: Iterable[float]) -> float:
+    """The mean of those that are known; infinite where none is."""
+    known = [width for width in widths if not math.isnan(width)]
+    return sum(known) / len(known) if known else math.inf
