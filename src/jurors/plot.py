@@ -19,7 +19,7 @@ from typing import Any
 from jurors.errors import OptionError
 from jurors.reporting.charts.accuracy import accuracy, against_key, history, reliability, systems
 from jurors.reporting.charts.base import FORMATS, THEMES, render, themed
-from jurors.reporting.charts.labels import bounds, items, partition, plan, prevalence
+from jurors.reporting.charts.labels import bounds, items, partition, prevalence
 from jurors.reporting.charts.pairs import agreement, confusion, dependence
 
 __all__ = [
@@ -36,7 +36,6 @@ __all__ = [
     "history",
     "items",
     "partition",
-    "plan",
     "prevalence",
     "reliability",
     "render",

@@ -1,7 +1,6 @@
 """Labels and items: how common each label is, guaranteed bounds, decision tuples by true label, and probable errors.
 
-Where hardly any decision tuple occurs twice, tuples are joined by how the votes went. The plan of a jury, which has no
-labels yet, comes last.
+Where hardly any decision tuple occurs twice, tuples are joined by how the votes went.
 """
 
 from __future__ import annotations
@@ -504,41 +503,3 @@ def _steps(wrong: Floats, weight: Floats) -> list[Row]:
     means = np.bincount(group, weights=wrong * weight) / sizes
     steps = zip(np.cumsum(sizes).tolist(), sizes.tolist(), means.tolist(), strict=True)
     return [{"from": end - size, "to": end, "wrong": mean} for end, size, mean in steps]
-
-
-# -- the plan of a jury: half widths over items, one line per size of jury --
-
-_TICKS = [step * 10**k for k in range(2, 13) for step in (1, 2, 5)]
-_WIDTHS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5]
-
-
-def plan(planned: Any) -> Chart:
-    """The ± of the weakest accuracy over the items of the test, one line per number of jurors (a `Plan`).
-
-    Returns
-    -------
-    altair chart
-    """
-    sizes = [str(jurors) for jurors, _, _ in planned.curves]
-    values = [
-        {"jurors": str(jurors), "items": q, "width": w}
-        for jurors, items, widths in planned.curves
-        for q, w in zip(items, widths, strict=True)
-    ]
-    colours = alt.Scale(domain=sizes, range=[PALETTE[k % len(PALETTE)] for k in range(len(sizes))])
-    scale = alt.Scale(type="log", nice=False)
-    lines = alt.Chart(alt.Data(values=values)).mark_line(point={"size": 22, "opacity": 0}, strokeWidth=2).encode(
-        x=alt.X("items:Q", scale=scale, title="items", axis=alt.Axis(format="~s", values=_TICKS)),
-        y=alt.Y("width:Q", scale=scale, title="weakest accuracy known to ±").axis(format="~%", values=_WIDTHS),
-        color=alt.Color("jurors:N", scale=colours, sort=sizes, title="jurors"),
-        tooltip=[tip("jurors:N", "jurors"), tip("items:Q", "items", ","), tip("width:Q", "known to ±", ".2%")],
-    )  # fmt: skip
-    target = alt.Chart(alt.Data(values=[{"width": planned.width}]))
-    target = target.mark_rule(color=GREY, strokeWidth=1.5, strokeDash=[6, 4])
-    target = target.encode(y=alt.Y("width:Q"), tooltip=[tip("width:Q", "asked for: ±", ".2%")])
-    needed = [f"{row.jurors} jurors: {'never' if row.items is None else f'{row.items:,}'}" for row in planned.rows]
-    subtitle = [
-        f"items for ±{planned.width:g} (dashed) – {', '.join(needed)}",
-        "for independent errors; more items do not remove the bias of correlated errors",
-    ]
-    return finish((lines + target).properties(width=460, height=300), "How many items a jury needs", subtitle)
