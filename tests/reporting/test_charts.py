@@ -234,14 +234,6 @@ def test_of_an_exam_only_the_scores_are_drawn() -> None:
 # -- any name, any size, any page -------------------------------------------------------------------------
 
 
-def test_a_name_cannot_leave_the_script_of_a_page() -> None:
-    page = plot.render(plot.accuracy(trio(names=ODD)), "html").decode()
-    assert "</script><img" not in page
-    assert "<img" not in page.split('type="application/json"')[1]
-    assert "http" not in page.split("</style>")[0]
-    assert page.count("<script") == page.count("</script>") == 3
-
-
 def test_every_theme_only_repaints() -> None:
     chart = plot.accuracy(trio())
     specs = [plot.themed(chart, theme).to_dict() for theme in THEMES]

@@ -50,7 +50,7 @@ class _RecordingCommand(click.Command):
 @system_option
 @click.option("--title", metavar="TEXT", help="The page's title; else the name of FILE.")
 @click.option("--chart", metavar="KIND", help="Write one chart instead: accuracy, prevalence, agreement, …")
-@path_option("FILE", "The HTML page to write; with --chart .png, .svg, .html or .json.", required=True)
+@path_option("FILE", "The HTML page to write; with --chart .png, .svg or .json.", required=True)
 @quiet_option
 @fail_on_option()
 @click.pass_context
