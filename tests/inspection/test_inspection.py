@@ -156,13 +156,6 @@ def test_census_records_are_no_votes(name: str, shared_data: Path) -> None:
     assert found.steps == ()
 
 
-def test_a_document_without_votes_is_described(shared_data: Path) -> None:
-    found = inspect(shared_data / "sketches" / "ntqr_golden_error_independent.json")
-    assert (found.format, found.layout, found.items, found.steps) == ("JSON document", None, None, ())
-    assert found.columns["columns"][0] == "acs_table1"
-    assert "unknown format" in str(found.fault)
-
-
 # -- what it sees ---------------------------------------------------------------------------------------------
 
 
@@ -256,7 +249,6 @@ def test_items_without_a_vote_and_groups_that_never_meet_are_told() -> None:
     assert {"items_without_votes", "separate_groups"} <= set(kinds(found))
     assert found.overlap is not None
     assert (found.overlap.pairs_sharing, found.overlap.pairs) == (6, 15)
-    assert (found.overlap.trios_sharing, found.overlap.trios) == (2, 20)
     assert found.overlap.groups == (("u", "v", "w"), ("x", "y", "z"))
 
 
@@ -367,8 +359,8 @@ def test_jurors_whose_answers_fix_nothing_are_named(sample: str, obstacle: str) 
 def test_the_folder_of_a_real_set_is_listed_file_by_file(shared_data: Path) -> None:
     found = inspect(shared_data / "bluebirds")
     assert dict(found.contents) == {
-        "README.md": "not votes (text)",
-        "stats.json": "not votes (JSON document)",
+        "README.md": "not votes",
+        "stats.json": "not votes",
         "truth.csv.gz": "answer key: 108 items, 2 labels",
         "votes.csv.gz": "votes: 108 items, 39 jurors",
     }
@@ -399,13 +391,8 @@ def test_shards_are_one_table_and_other_files_are_listed(tmp_path: Path) -> None
 # -- what is no table of votes --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["# My data\n\nThese are votes, collected last year, by us.\n", "# My data\n\nThese are votes.\n",
-     "Dear reader, here is a short note\nthat says nothing, at all, really\n"],
-)  # fmt: skip
-def test_prose_does_not_look_like_a_table(text: str, tmp_path: Path) -> None:
-    (tmp_path / "README.md").write_text(text)
+def test_a_heading_does_not_look_like_a_table(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("# My data\n\nThese are votes.\n")
     found = inspect(tmp_path / "README.md")
     assert (found.format, found.columns) == ("text", {})
     assert "does not look like a table" in str(found.fault)
@@ -416,9 +403,7 @@ def test_prose_does_not_look_like_a_table(text: str, tmp_path: Path) -> None:
     [
         ("item,juror,label,count\n1,ann,a,3\n2,ann,b,4\n", ("item", "juror", "label", "count"), "cannot have counts"),
         ("ann,bob,count\na,b,x1\na,a,2\n", ("ann", "bob", "count"), "whole number"),
-        ("item,ann,bob\n1,a,b\n2,a\n", ("item", "ann", "bob"), "line 3 has 2 fields"),
         ("item,juror,label\n1,,a\n", ("item", "juror", "label"), "the juror is empty"),
-        ('{"a": 1}\n{"a": \n', ("a",), "not a JSON record"),
     ],
 )
 def test_what_cannot_be_read_is_still_described(text: str, columns: tuple[str, ...], fault: str) -> None:
@@ -430,7 +415,16 @@ def test_what_cannot_be_read_is_still_described(text: str, columns: tuple[str, .
     assert found.votes is None
 
 
-@pytest.mark.parametrize("content", [b"", b"\x00\x01\x02binary\xff\xfe" * 50, b"\x1f\x8b\x08broken"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"item,ann,bob\n1,a,b\n2,a\n",
+        b'{"a": 1}\n{"a": \n',
+        b"",
+        b"\x00\x01\x02binary\xff\xfe" * 50,
+        b"\x1f\x8b\x08broken",
+    ],
+)
 def test_what_shows_nothing_at_all_is_refused(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "x.dat").write_bytes(content)
     with pytest.raises(VotesError):
@@ -493,14 +487,12 @@ def test_overlaps_are_those_of_a_plain_count(rows: list[list[str | None]]) -> No
     voted = [{j for j in range(4) if row[j] is not None} for row in rows]
     voting = sorted(set().union(*voted))
     pairs = list(itertools.combinations(voting, 2))
-    trios = list(itertools.combinations(voting, 3))
     found = find_overlap(votes)
-    assert (found.pairs, found.trios) == (len(pairs), len(trios))
+    assert found.pairs == len(pairs)
     if len(voting) > 1:
         shared = [sum({i, j} <= item for item in voted) for i, j in pairs]
         assert found.pairs_sharing == sum(n > 0 for n in shared)
         assert (found.fewest, found.median) == (min(shared), sorted(shared)[len(shared) // 2])
-        assert found.trios_sharing == sum(any(set(trio) <= item for item in voted) for trio in trios)
 
 
 def test_commands_are_quoted_for_the_shell() -> None:

@@ -1,7 +1,7 @@
 """`jurors inspect`: what files (or frames) hold, without grading, and which commands would work next.
 
 `inspect` also describes what a reader would refuse: a folder that is not one table is listed file by file, a table
-of pairs (which of two objects is better) is described as such, and of a file that cannot be read as votes it shows
+of pairs (which of two objects is better) is described as such, and of a table that cannot be read as votes it shows
 the columns and first lines. `inspection/recognise.py` opens files and finds what looks odd in them;
 `inspection/result.py` is the result with its next commands.
 """
@@ -25,7 +25,6 @@ from jurors.inspection.recognise import (
     looks_like_key,
     odd_votes,
     open_votes,
-    preview_file,
     suspicious_columns,
 )
 from jurors.inspection.result import (
@@ -60,7 +59,7 @@ from jurors.votes.codes import Finding
 from jurors.votes.findings import find_findings
 from jurors.votes.frame import is_frame, open_frame
 from jurors.votes.io.duckdb_table import open_table
-from jurors.votes.io.sources import NO_VOTES, TITLES, locate, named_format, no_tables, shown_source
+from jurors.votes.io.sources import CELLS, NO_VOTES, TITLES, locate, named_format, no_tables, shown_source
 from jurors.votes.pair_columns import FIRST, SECOND, TIE, certain_pair_columns, pair_columns
 from jurors.votes.table import Votes, count_labels_by_juror, recode_labels
 
@@ -73,8 +72,8 @@ _UNLIKE = "the columns do not hold the same labels; leave out columns that are n
 def inspect(source: Any, **reading: Unpack[ReadingOptions]) -> Inspection:
     """Say what some files hold, without grading: what each column is, who voted, what looks odd, what to run next.
 
-    Where the votes cannot be read, it says what it sees and which option would help; VotesError is raised only where
-    there is nothing to see. The options are those of `read_votes`; a dataframe, an items x jurors matrix, `Votes` or a
+    Where a table cannot be read as votes, it says what it sees and which option would help; VotesError is raised where
+    a file is no table. The options are those of `read_votes`; a dataframe, an items x jurors matrix, `Votes` or a
     `Sketch` will do too.
 
     Returns
@@ -96,28 +95,16 @@ def inspect(source: Any, **reading: Unpack[ReadingOptions]) -> Inspection:
         files = (shown_source(source),) if is_stream else tuple(without_secrets(str(name)) for name in names)
         shown_files = ("-",) if is_stream else files
         where = list(located.paths) if is_stream else source
-        try:
-            pairs = _inspect_pairs(where, shown_files, reading)
-        except JurorsError as error:
-            raise _for_stream(error, files[0]) if is_stream else error from None
-        if pairs is not None:
-            return pairs
         only = names[0] if len(names) == 1 else None
         directory = os.fspath(only) if isinstance(only, (str, os.PathLike)) and os.path.isdir(only) else None
         try:
+            if (pairs := _inspect_pairs(where, shown_files, reading)) is not None:
+                return pairs
             opened = open_votes(where, reading)
         except JurorsError as error:
             if directory is not None:
                 return _inspect_folder(directory, reading, None)
-            preview = preview_file(located.paths, located.root) if located.paths else None
-            if preview is None:
-                raise _for_stream(error, files[0]) if is_stream else error from None
-            fault = error.fault
-            if preview.format == "JSON document":
-                fault = "this is one JSON document of an unknown format; write records one {…} per line, or in an array"
-            if preview.format == "text":
-                fault = f"this does not look like a table ({fault.split(';')[0]})"
-            return _inspect_votes(replace(preview, fault=fault), files, reading)
+            raise _for_stream(error, files[0]) if is_stream else error from None
         if opened.fault is not None and directory is not None:
             return _inspect_folder(directory, reading, opened)
         return _inspect_votes(opened, shown_files, reading)
@@ -386,7 +373,7 @@ def _inspect_entry(path: str, name: str, reading: Mapping[str, Any]) -> _Entry:
     try:
         inspection = inspect(path, **reading)
     except JurorsError as error:
-        if error.code == "damaged":
+        if named_format(name) in CELLS or error.code == "damaged":
             return _Entry(name, "damaged", f"cannot be read: {error.fault[:_FAULT_WIDTH]}", fault=error.fault)
         return _Entry(name, "other", "not votes")
     score = tuple(step for step in inspection.steps if step.command.startswith("jurors score "))
@@ -398,7 +385,7 @@ def _inspect_entry(path: str, name: str, reading: Mapping[str, Any]) -> _Entry:
     if inspection.fault is None:
         obstacle = inspection.obstacles[0].split(";")[0]
         return _Entry(name, "table", f"{inspection.format}, nothing to grade: {obstacle}", score)
-    if inspection.format in ("text", "JSON document"):
+    if inspection.format == "text":
         return _Entry(name, "other", f"not votes ({inspection.format})")
     fault = inspection.fault
     return _Entry(name, "damaged", f"{inspection.format}, cannot be read: {fault[:_FAULT_WIDTH]}", fault=fault)
