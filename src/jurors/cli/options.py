@@ -154,7 +154,7 @@ class Source:
         given = changed_options(options)
         for name in given:
             if name not in (*known, "duplicates", "scale"):
-                raise PREFERENCES.does_not_apply(f"--{name}", _IN_TABLE)
+                raise PREFERENCES.does_not_apply(f"{name}=", _IN_TABLE)
         return Source(source.files, {**{name: options[name] for name in given if name in known}, **given_sides})
 
     def load(
@@ -208,14 +208,14 @@ class Source:
 
 
 def applicable(kind: Kind, grading: Mapping[str, Any], **label_only: Any) -> dict[str, Any]:
-    """Select the options of grading that apply to a kind of data; OptionError, about flags, where another is given.
+    """Select the options of grading that apply to a kind of data; OptionError where another is given.
 
     Returns
     -------
     dict
     """
-    others = [f"--{name}" for name, value in label_only.items() if value]
-    return kind.applicable(grading, others, spelling="--{}", where=_IN_TABLE)
+    others = [f"{name}=" for name, value in label_only.items() if value]
+    return kind.applicable(grading, others, where=_IN_TABLE)
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from jurors.cli.options import (
 )
 from jurors.cli.output import INPUT_PATH, Output, ProgressBar, fail_on_option, path_option, quiet_option, target_options
 from jurors.errors import OptionError, OutputError
-from jurors.jury.kinds import LABELS, NUMBERS, PREFERENCES, kind_of
+from jurors.jury.kinds import NUMBERS, PREFERENCES, kind_of
 from jurors.results import escape_text, without_secrets
 
 
@@ -113,7 +113,7 @@ def report(
         page = make_page(
             read, inputs=inputs, title=title, command=command, grading={**grading, "exam": exam}, texts=texts,
             shown_options=source.options if of_pairs else shown_options, answers=answers or None,
-            kind=PREFERENCES if of_pairs else LABELS, systems=compared,
+            systems=compared,
             reading=source.options if key.path is None or key_file else source.without(key.path).options,
         )  # fmt: skip
     output.write(page.html)

@@ -311,10 +311,10 @@ def _with_families(result: Evaluation, grading: Grading) -> Evaluation:
     """The same votes read with the declared families, beside the reading without."""
     families = resolve_families(grading.families, result.jurors)
     if result.sketch is not None and result.sketch.tuples.scale == "ordinal":
-        message = "family= (--family) is for labels, and these votes are ordered levels; take them as labels (scale=)"
+        message = "family= is for labels, and these votes are ordered levels; take them as labels (scale=)"
         raise OptionError(message, code="does_not_apply", name="family")
     if result.islands:
-        message = "family= (--family) needs jurors that share items, and these fall into groups that share none"
+        message = "family= needs jurors that share items, and these fall into groups that share none"
         raise OptionError(message, code="does_not_apply", name="family")
     calibration, partition = cast("Calibration", result.calibration), result.independent.partition
     blind = calibration.blind or result

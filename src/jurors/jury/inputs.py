@@ -105,8 +105,8 @@ def read_input(source: Any, *, by_item: bool = True, **reading: Unpack[SourceOpt
     if is_in_memory(source):
         if by_item or not is_table(source):
             return votes_in_memory(source, options)
-        return Sketch.from_frame(source, **_applicable(options, column_names(TableOptions), "a dataframe"))
-    options = _applicable(options, column_names(ReadingOptions), "files")
+        return Sketch.from_frame(source, **check_applies(options, column_names(TableOptions), "a dataframe"))
+    options = check_applies(options, column_names(ReadingOptions), "files")
     return read_votes(source, **options) if by_item else read_sketch(source, **options)
 
 
@@ -115,17 +115,11 @@ def _select(votes: Votes, options: Mapping[str, Any], what: str) -> Votes:
 
     OptionError where another option is given.
     """
-    given = _applicable(options, SELECTION_OPTIONS, what)
+    given = check_applies(options, SELECTION_OPTIONS, what)
     reading = Reading(**{name: value for name, value in given.items() if value is not None})
     known = votes if votes.scale_why else detect_scale(votes)
     recoded = recode_votes(select_votes(known, reading), reading)
     return merge_numbered_jurors(apply_scale(recoded, reading) if Recoding.of(reading) else recoded, reading.join)
-
-
-def _applicable(options: Mapping[str, Any], known: Sequence[str], what: str) -> dict[str, Any]:
-    """The options that are for this kind of source; OptionError where another is given."""
-    check_applies(options, known, what)
-    return {name: value for name, value in options.items() if name in known}
 
 
 def votes_and_column(
@@ -144,11 +138,11 @@ def votes_and_column(
         The columns `beside` it, likewise.
     """
     if isinstance(source, (str, Path)) or hasattr(source, "read"):
-        files = _applicable(reading, column_names(ReadingOptions), "files")
+        files = check_applies(reading, column_names(ReadingOptions), "files")
         votes, named = read_votes_with_key(source, column, what=what, beside=beside, **files)
         return votes, named.by_row(votes), {name: key.by_row(votes) for name, key in named.beside.items()}
     column = "system" if column is None else column
-    given = _applicable(reading, column_names(TableOptions), "a dataframe")
+    given = check_applies(reading, column_names(TableOptions), "a dataframe")
     given["ignore"] = (*text_columns(given.get("ignore") or ()), *beside)
     parsed = Reading.of(given, TableOptions)
     opened = open_frame(source)

@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from jurors._files import atomic_path, atomic_write, check_writable
 from jurors.errors import JurorsError, OptionError, VotesError
-from jurors.jury.kinds import LABELS, PREFERENCES, Kind, kind_of
+from jurors.jury.kinds import LABELS, PREFERENCES, kind_of
 from jurors.options import GradingOptions, Label, column_names, command_line, text_columns
 from jurors.results import COLOURS, compact_json, digest, escape_text, inert, interval_name, policy, without_secrets
 from jurors.versions import VERSION
@@ -199,6 +199,7 @@ def report_html(
     (True, True)
     """
     check_drawable()
+    from jurors.jury.groups import votes_and_groups
     from jurors.pairwise.data import Preferences, read_pairs
     from jurors.reporting import tables as findings
     from jurors.votes.key import as_key
@@ -208,35 +209,36 @@ def report_html(
     inputs = [("votes", source), ("answer key", None if is_named else key), ("gold items", grading.get("gold")),
               ("answers", answers)]  # fmt: skip
 
-    def pairs_page() -> str:
-        reading = {name: value for name, value in options.items() if name != "scale"}
-        return make(
-            lambda: (read_pairs(source, **reading), None), shown_options=reading, reading=reading, kind=PREFERENCES
-        ).html
-
-    make = partial(
-        make_page, inputs=inputs, title=title, command=command, grading=grading, texts=texts, answers=answers
-    )
-    if isinstance(source, Preferences) or options.get("scale") == PREFERENCES.scale:
-        return pairs_page()
-    if system is not None:
-        from jurors.jury.groups import votes_and_groups
-
+    is_pairs = isinstance(source, Preferences) or options.get("scale") == PREFERENCES.scale
+    if is_pairs:
+        options.pop("scale", None)
+    shown_options, reading, systems = options, options, None
+    if is_named:
+        shown_options = {**options, "key": f"column {key}"}
+        reading = {**options, "ignore": (*text_columns(options.get("ignore") or ()), key)}
+    if system is not None and not is_pairs:
         if is_named:
             message = "with system=, key= is a file or a mapping, not a column"
             raise OptionError(message, code="does_not_apply", name="key")
         votes, groups, _ = votes_and_groups(source, system, "system", cast("Any", options))
-        given = {**options, "system": system if isinstance(system, str) else None, "good": good}
-        known = None if key is None else as_key(key)
-        return make(lambda: (votes, known), shown_options=given, reading=options, systems=(groups, good)).html
-    shown_options = {**options, **({"key": f"column {key}"} if is_named else {})}
-    reading = {**options, "ignore": (*text_columns(options.get("ignore") or ()), key)} if is_named else options
-    try:
-        return make(lambda: findings.read(source, key, **options), shown_options=shown_options, reading=reading).html
-    except VotesError as error:
-        if error.code != "pairs" or hasattr(source, "read"):  # a stream gives its content only once
-            raise
-    return pairs_page()
+        shown_options = {**options, "system": system if isinstance(system, str) else None, "good": good}
+        systems = (groups, good)
+
+    def read() -> tuple[Votes | Sketch | Preferences, Key | None]:
+        try:
+            if systems is not None:
+                return votes, None if key is None else as_key(key)
+            if not is_pairs:
+                return findings.read(source, key, **options)
+        except VotesError as error:
+            if error.code != "pairs" or hasattr(source, "read"):  # a stream gives its content only once
+                raise
+        return read_pairs(source, **options), None
+
+    return make_page(
+        read, inputs=inputs, title=title, command=command, grading=grading, texts=texts, answers=answers,
+        shown_options=shown_options, reading=reading, systems=systems,
+    ).html  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -250,7 +252,6 @@ class Page:
 def make_page(
     read: Callable[[], tuple[Votes | Sketch | Preferences, Key | None]],
     *,
-    kind: Kind = LABELS,
     inputs: Sequence[tuple[str, Any]],
     title: str | None = None,
     command: str | None = None,
@@ -267,8 +268,6 @@ def make_page(
     ----------
     read
         Called once the work on the page's other parts has started.
-    kind
-        Of the data, where that is known; votes may turn out to be numbers.
     inputs
         What is read, and as what: the votes first.
     title, command
@@ -291,7 +290,6 @@ def make_page(
     from jurors.reporting.tables import find_findings
 
     others = [f"an {what}" if what[0] == "a" else what for what, source in inputs[1:] if source is not None]
-    kind.applicable(grading, others, where=_THESE)  # before anything is read
     with closing(RuntimeMaker()) as maker:
         checksums = start_checksums(inputs)
         data, key = read()
