@@ -142,7 +142,6 @@ class OpenedVotes:
     fault: str | None = None
     sample: tuple[str, ...] = ()
     rows: int | None = None  #: of a table that was not read, since its columns are no jurors
-    is_log: bool = False
     question: str | None = None  #: "tool:question" for `--from`, which reads one of a log's several questions
 
 
@@ -189,7 +188,7 @@ def _attempt(source: Any, reading: dict[str, Any]) -> OpenedVotes | _Remedy:
                 return remedy
             fault, question = " ".join(str(error).split()), error.about.get("tool")
             if isinstance(opened, ToolLog):
-                return OpenedVotes(format=opened.reader.TITLE, fault=fault, is_log=True, question=question)
+                return OpenedVotes(format=opened.reader.TITLE, fault=fault, question=question)
             columns = {"columns": opened.names}
             return OpenedVotes(format=_format(opened), columns=columns, fault=fault, sample=tuple(_rows(opened)))
 
@@ -212,7 +211,7 @@ def _read_log(log: ToolLog, options: Reading) -> OpenedVotes:
             "NAME for groups"
         )
         findings.append(Finding("log_fields", message, names))
-    return OpenedVotes(format=log.reader.TITLE, layout="log", votes=votes, findings=tuple(findings), is_log=True)
+    return OpenedVotes(format=log.reader.TITLE, layout="log", votes=votes, findings=tuple(findings))
 
 
 def _read_table(table: SourceTable, options: Reading) -> OpenedVotes | _Remedy:

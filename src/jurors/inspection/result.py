@@ -311,7 +311,6 @@ class Inspection(Result):
     steps: tuple[Step, ...] = ()  #: commands that would work next
     fault: str | None = None  #: why the votes could not be read
     sample: tuple[str, ...] = ()  #: the first lines, where they could not
-    contents: tuple[tuple[str, str], ...] = ()  #: of a folder that is not one table: each file, and what it is
 
     def _document(self) -> dict[str, Any]:
         return {**asdict(self), "labels": row_documents(self._columns())}
@@ -329,7 +328,7 @@ class Inspection(Result):
             In the order in which they are printed.
         """
         shown = format_names(self.files, _SHOWN)
-        what = "folder" if self.contents else "file" if len(self.files) < 2 else "files"
+        what = "file" if len(self.files) < 2 else "files"
         rows = ([(what, shown)] if shown else []) + [("format", self.format)]
         if self.layout is not None:
             rows.append(("layout", _LAYOUTS[self.layout]))
@@ -378,8 +377,6 @@ class Inspection(Result):
 
     def _blocks(self) -> list[Block]:
         blocks: list[Block] = [_Facts(("what", "found"), tuple(self.rows()))]
-        if self.contents:
-            blocks.append(_Facts(("name", "content"), self.contents, title="Files"))
         if self.sample:
             blocks.append(Listing(self.sample, "First lines"))
         if notes := self.notes():
