@@ -97,12 +97,10 @@ def test_the_numbers_of_real_sets_and_of_their_answer_keys_are_seen(name: str, s
     assert (found.duplicates, found.fault, found.obstacles) == (0, None, ())
     odd = {"missing_words", "ambiguous_words", "scores", "free_text", "unlike_columns", "key_column"}
     assert not odd & set(kinds(found))
-    assert commands(found) == ["grade", "check", "label", "report", "agreement", "score"]
+    assert commands(found) == ["grade", "check", "label", "report", "agreement"]
     found = inspect(shared_data / name / "truth.csv.gz")
     items = len(gzip.decompress((shared_data / name / "truth.csv.gz").read_bytes()).decode().splitlines()) - 1
     assert (found.layout, found.items) == ("key", items)
-    assert "jurors score" in found.steps[0].command
-    assert "votes.csv.gz --key " in found.steps[0].command
     shares = {str(label): count / items for label, count in found.labels.items()}
     assert shares == pytest.approx(stats["gold_prevalence"], abs=1e-3)
 
@@ -250,15 +248,6 @@ def test_items_without_a_vote_and_groups_that_never_meet_are_told() -> None:
     assert found.overlap is not None
     assert (found.overlap.pairs_sharing, found.overlap.pairs) == (6, 15)
     assert found.overlap.groups == (("u", "v", "w"), ("x", "y", "z"))
-
-
-def test_labels_that_jurors_estimated_are_no_key(tmp_path: Path) -> None:
-    votes = tmp_path / "votes.csv"
-    votes.write_text("item,ann,bob,cy\n" + "".join(f"q{k},yes,{'no' if k % 3 else 'yes'},yes\n" for k in range(9)))
-    for header, found in (("item,label,probability", 0), ("item,label", 1)):
-        rows = "".join(f"q{k},yes{',0.9' * (1 - found)}\n" for k in range(9))
-        (tmp_path / "labels.csv").write_text(f"{header}\n{rows}")
-        assert jurors.inspect(votes).to_text().count("--key") == found
 
 
 @pytest.mark.slow
@@ -483,10 +472,9 @@ def test_numbers_of_different_fineness_are_no_table_of_features(tmp_path: Path) 
     rows = np.column_stack([*fine, np.where(truth > 50, 75.5, 25.5)]).tolist()
     lines = [",".join(map(str, (f"q{k}", *row))) for k, row in enumerate(rows)]
     (tmp_path / "votes.csv").write_text("\n".join(["item,ann,bob,cy,dee", *lines]))
-    (tmp_path / "truth.csv").write_text("\n".join(["item,label", *(f"q{k},{x:.1f}" for k, x in enumerate(truth))]))
     seen = inspect(tmp_path / "votes.csv")
     assert (seen.scale, seen.obstacles) == ("interval", ())
-    assert commands(seen) == ["grade", "check", "label", "report", "agreement", "grade", "score"]
+    assert commands(seen) == ["grade", "check", "label", "report", "agreement", "grade"]
 
 
 def test_a_tie_beside_two_sides_is_an_answer() -> None:

@@ -31,7 +31,6 @@ from jurors.inspection.result import (
     Inspection,
     Step,
     find_overlap,
-    find_votes_file,
     grading_obstacles,
     next_steps,
 )
@@ -183,12 +182,7 @@ def _inspect_votes(opened: OpenedVotes, files: Sequence[str], reading: Mapping[s
     if any(finding.kind == "unlike_columns" for finding in findings):
         obstacles = (*obstacles, _UNLIKE)
     steps: tuple[Step, ...] = ()
-    if is_key:
-        votes_file = find_votes_file(files[0]) if len(files) == 1 else None
-        if votes_file is not None:
-            command = command_line("score", [votes_file], {}, "--key", files[0])
-            steps = (Step(command, "compare the votes in the same folder with this key"),)
-    elif files:
+    if files and not is_key:
         steps = tuple(next_steps(files, votes, gradable, {**reading, **opened.assumed}, findings, obstacles))
     total = int(counts.sum())
     return Inspection(

@@ -6,13 +6,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from itertools import product
 from math import comb
-from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
@@ -20,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors._numeric import are_connected
-from jurors.errors import DegenerateSketchError, VotesError, format_names
+from jurors.errors import DegenerateSketchError, format_names
 from jurors.evaluate.card import WIDTH
 from jurors.evaluate.trio import evaluate_trio
 from jurors.jury.inputs import drop_silent_jurors, label_refusals
@@ -32,9 +28,6 @@ from jurors.sketch.pairs import Pairs
 from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.trio_alarms import CONTRADICTIONS
 from jurors.votes.codes import Finding, midpoint
-from jurors.votes.io.local_files import read_head
-from jurors.votes.io.sources import ENDINGS, PACKED
-from jurors.votes.key import read_key
 from jurors.votes.scale import drop_unused_labels
 from jurors.votes.table import Votes
 
@@ -91,12 +84,6 @@ def find_overlap(votes: Votes) -> Overlap:
 
 
 # -- next commands --------------------------------------------------------------------------------------------
-
-_PROBABILITY = re.compile(rb'(^|[,;\t"])probability([,;\t"\r]|$)')  #: a column of this name
-_KEY_NAMES = ("truth", "key", "gold", "labels", "answers")
-_ENDINGS = tuple(
-    end + more for end, kind in ENDINGS.items() for more in ("", PACKED)[: 1 if kind in ("parquet", "xlsx") else 2]
-)
 
 
 @dataclass(frozen=True)
@@ -200,42 +187,9 @@ def next_steps(
             command_line("grade", files, {**options, "threshold": cut}),
             f"grade as pass and fail, with {cut} or more as pass",
         )
-    if key in votes.jurors and not votes.take([str(key)]).n_votes:
-        return  # a column that is called like a key, and empty
-    why = "compare the jurors with the answer key"
-    if key is not None:
-        ignored = tuple(name for name in _with(options.get("ignore"), ()) if name != key)
-        yield Step(command_line("score", files, {**options, "ignore": ignored}, "--key", key), why)
-    elif (path := _find_key_file(files, votes)) is not None:
-        yield Step(command_line("score", files, options, "--key", path), f"{why} in the same folder")
-
-
-def _find_key_file(files: Sequence[str], votes: Votes) -> str | None:
-    """A file in the same folder that is the answer key of these votes; it is read to be sure."""
-    if len(files) != 1 or votes.counts is not None or not Path(files[0]).is_file():
-        return None
-    for name, ending in product(_KEY_NAMES, _ENDINGS):
-        path = Path(files[0]).with_name(name + ending)
-        with suppress(VotesError, OSError):
-            if not path.is_file() or path.samefile(files[0]):
-                continue
-            if _PROBABILITY.search(read_head(path).partition(b"\n")[0]):  # by `jurors label`: an estimate and no key
-                continue
-            read_key(path).align(votes)
-            return str(path)
-    return None
-
-
-def find_votes_file(path: str) -> str | None:
-    """Find a file called votes in the folder of an answer key.
-
-    Returns
-    -------
-    str or None
-        Its path, where there is one.
-    """
-    neighbours = (Path(path).with_name("votes" + ending) for ending in _ENDINGS)
-    return next((str(file) for file in neighbours if file.is_file()), None)
+    if key is not None and (key not in votes.jurors or votes.take([key]).n_votes):  # a column with true labels in it
+        options["ignore"] = tuple(name for name in _with(options.get("ignore"), ()) if name != key)
+        yield Step(command_line("score", files, options, "--key", key), "compare the jurors with the answer key")
 
 
 def _with(values: Any, more: Sequence[Any]) -> tuple[str, ...]:
