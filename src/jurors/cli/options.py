@@ -179,22 +179,13 @@ class Source:
         options : dict
             Those of grading that apply to it.
         """
-        if self.kind is PREFERENCES:
-            options = applicable(PREFERENCES, grading, **label_only)
-            return PREFERENCES, self.read_pairs(bar), options
-        if self.kind is NUMBERS:  # read as nominal: a cell that is no number is then reported with its place
-            from jurors.numeric.data import numbers_of
+        from jurors.jury.inputs import read_data
 
-            data = numbers_of(replace(self, options={**self.options, "scale": "nominal"}).read(bar))
-        elif by_item:
-            data = self.read(bar)
+        if self.kind is PREFERENCES:
+            data = self.read_pairs(bar)
         else:
-            source = self.rereadable()
-            data = source.count(bar)
-            if kind_of(data) is NUMBERS:
-                data = source.read(bar)
-        kind = kind_of(data)
-        return kind, data, applicable(kind, grading, **label_only)
+            data = self.rereadable()._read(read_data, bar, by_item=by_item)
+        return kind_of(data), data, applicable(kind_of(data), grading, **label_only)
 
     def read_pairs(self, bar: ProgressBar | None = None) -> Any:
         """Read the `Preferences` of FILE, which holds pairs."""

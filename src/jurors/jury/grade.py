@@ -18,7 +18,7 @@ import numpy as np
 
 from jurors._lazy import is_computed, replace_unread
 from jurors._numeric import Integers, single_threaded
-from jurors.errors import OptionError, SketchError, VotesError, check_choice
+from jurors.errors import OptionError, SketchError, check_choice
 from jurors.evaluate.alarms import Alarm, sort_by_severity
 from jurors.evaluate.baselines.dawid_skene import evaluate_bayesian, evaluate_dawid_skene
 from jurors.evaluate.baselines.pairwise import evaluate_agreement, evaluate_spectral
@@ -42,10 +42,10 @@ from jurors.jury.inputs import (
     count_rows,
     drop_silent_jurors,
     label_refusals,
-    read_input,
+    read_data,
     source_votes,
 )
-from jurors.jury.kinds import LABELS, PREFERENCES, kind_of
+from jurors.jury.kinds import LABELS, kind_of
 from jurors.jury.methods import GradeRequest, grade_latent, grade_trio, grade_trio_labels, is_exact, orient_solution
 from jurors.options import GradeOptions, Grading, GradingOptions, show_options, split_options
 from jurors.sketch.sketch import Sketch
@@ -196,22 +196,10 @@ def grade(source: Any, *, by: Any = None, **options: Unpack[GradeOptions]) -> Ev
         return cast("Evaluation", grade_by(source, by, **options))
     grading, reading = split_options(options)
     parsed = Grading.of(grading)
-    if reading.get("scale") == PREFERENCES.scale:
-        pairs: Any = {name: value for name, value in reading.items() if name != "scale"}
-        return cast("Evaluation", PREFERENCES.grade(source, **PREFERENCES.applicable(grading), **pairs))
-    if kind_of(source) is not LABELS and not isinstance(source, Votes | Sketch):  # `Numbers` or `Preferences`
-        return cast("Evaluation", kind_of(source).grade(source, **kind_of(source).applicable(grading)))
-    try:
-        votes = read_input(source, by_item=parsed.gold is not None, **reading)
-    except VotesError as error:
-        if error.code != "pairs" or hasattr(source, "read"):  # a stream gives its content only once
-            raise
-        return cast("Evaluation", PREFERENCES.grade(source, **PREFERENCES.applicable(grading), **reading))
-    if (kind := kind_of(votes)) is not LABELS:
-        is_counted = isinstance(votes, Sketch) and not isinstance(source, Sketch)
-        rows = read_input(source, **reading) if is_counted else source_votes(votes)
-        return cast("Evaluation", kind.grade(rows, **kind.applicable(grading)))
-    return _single_label(votes, parsed.level) or grade_counted(*_count_with_gold(votes, parsed), parsed)
+    data = read_data(source, by_item=parsed.gold is not None, **reading)
+    if (kind := kind_of(data)) is not LABELS:
+        return cast("Evaluation", kind.grade(source_votes(data), **kind.applicable(grading)))
+    return _single_label(data, parsed.level) or grade_counted(*_count_with_gold(data, parsed), parsed)
 
 
 def grade_rows(

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from jurors._lazy import lazy_fields
 from jurors._numeric import Integers
-from jurors.errors import SketchError, format_first_names, match_name
+from jurors.errors import SketchError, VotesError, format_first_names, match_name
 from jurors.evaluate.alarms import Alarm
-from jurors.jury.kinds import numbers_refusal
+from jurors.jury.kinds import LABELS, NUMBERS, PREFERENCES, kind_of, numbers_refusal
 from jurors.options import (
     Reading,
     ReadingOptions,
@@ -108,6 +108,40 @@ def read_input(source: Any, *, by_item: bool = True, **reading: Unpack[SourceOpt
         return Sketch.from_frame(source, **check_applies(options, column_names(TableOptions), "a dataframe"))
     options = check_applies(options, column_names(ReadingOptions), "files")
     return read_votes(source, **options) if by_item else read_sketch(source, **options)
+
+
+def read_data(source: Any, *, by_item: bool = True, **reading: Unpack[SourceOptions]) -> Any:
+    """Read data of any kind: votes or a sketch of labels, numbers, or preferences where the source holds pairs.
+
+    Parameters
+    ----------
+    by_item
+        As in `read_input`; numbers are always read by item.
+
+    Returns
+    -------
+    Votes, Sketch, Numbers or Preferences
+    """
+    if isinstance(source, (Votes, Sketch)):
+        return read_input(source, **reading)
+    if kind_of(source) is not LABELS:  # `Numbers` or `Preferences`
+        return source
+    scale = reading.get("scale")
+    others: Any = {name: value for name, value in reading.items() if name != "scale"}
+    if scale == NUMBERS.scale:  # read as nominal: a cell that is no number is then reported with its place
+        from jurors.numeric.data import numbers_of
+
+        return numbers_of(as_votes(source, scale="nominal", **others))
+    if scale != PREFERENCES.scale:
+        try:
+            data = read_input(source, by_item=by_item, **reading)
+            return data if by_item or kind_of(data) is LABELS else read_input(source, **reading)
+        except VotesError as error:
+            if error.code != "pairs" or hasattr(source, "read"):  # a stream gives its content only once
+                raise
+    from jurors.pairwise.data import read_pairs
+
+    return read_pairs(source, **others)
 
 
 def _select(votes: Votes, options: Mapping[str, Any], what: str) -> Votes:

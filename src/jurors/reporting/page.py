@@ -8,7 +8,6 @@ and labels are text everywhere; templates escape, scripts use text nodes only.
 from __future__ import annotations
 
 import base64
-import glob
 import gzip
 import hashlib
 import os
@@ -29,11 +28,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 from jurors._files import atomic_path, atomic_write, check_writable
 from jurors.errors import JurorsError, OptionError, VotesError
-from jurors.jury.kinds import LABELS, PREFERENCES, kind_of
+from jurors.jury.kinds import LABELS, kind_of
 from jurors.options import GradingOptions, Label, column_names, command_line, text_columns
 from jurors.results import COLOURS, compact_json, digest, escape_text, inert, interval_name, policy, without_secrets
 from jurors.versions import VERSION
-from jurors.votes.io.sources import are_files, is_served, is_there, split_inside
+from jurors.votes.io.sources import are_files, is_served, is_there, matching_files
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -200,40 +199,32 @@ def report_html(
     """
     check_drawable()
     from jurors.jury.groups import votes_and_groups
-    from jurors.pairwise.data import Preferences, read_pairs
-    from jurors.reporting import tables as findings
-    from jurors.votes.key import as_key
+    from jurors.jury.inputs import read_data
+    from jurors.reporting.tables import is_large_panel
+    from jurors.votes.key import as_key, read_votes_with_key
 
     grading = {name: options.pop(name) for name in column_names(GradingOptions) if name in options}
     is_named = isinstance(key, str) and isinstance(source, (str, Path)) and not is_there(key)
     inputs = [("votes", source), ("answer key", None if is_named else key), ("gold items", grading.get("gold")),
               ("answers", answers)]  # fmt: skip
 
-    is_pairs = isinstance(source, Preferences) or options.get("scale") == PREFERENCES.scale
-    if is_pairs:
-        options.pop("scale", None)
     shown_options, reading, systems = options, options, None
     if is_named:
         shown_options = {**options, "key": f"column {key}"}
         reading = {**options, "ignore": (*text_columns(options.get("ignore") or ()), key)}
-    if system is not None and not is_pairs:
+    if system is not None:
         if is_named:
             message = "with system=, key= is a file or a mapping, not a column"
             raise OptionError(message, code="does_not_apply", name="key")
-        votes, groups, _ = votes_and_groups(source, system, "system", cast("Any", options))
+        source, groups, _ = votes_and_groups(source, system, "system", cast("Any", options))
         shown_options = {**options, "system": system if isinstance(system, str) else None, "good": good}
-        systems = (groups, good)
+        options, systems = {}, (groups, good)
 
-    def read() -> tuple[Votes | Sketch | Preferences, Key | None]:
-        try:
-            if systems is not None:
-                return votes, None if key is None else as_key(key)
-            if not is_pairs:
-                return findings.read(source, key, **options)
-        except VotesError as error:
-            if error.code != "pairs" or hasattr(source, "read"):  # a stream gives its content only once
-                raise
-        return read_pairs(source, **options), None
+    def read() -> tuple[Any, Key | None]:
+        if is_named:
+            return read_votes_with_key(source, key, **options)
+        by_item = key is not None or not is_large_panel([source])
+        return read_data(source, by_item=by_item, **cast("Any", options)), None if key is None else as_key(key)
 
     return make_page(
         read, inputs=inputs, title=title, command=command, grading=grading, texts=texts, answers=answers,
@@ -504,17 +495,10 @@ def _inputs(role: str, source: Any) -> list[Input]:
 
 def _files(source: str | Path) -> list[Path]:
     """List the files that a path, a folder or a pattern names."""
-    if is_served(source):
-        return []
-    path = Path(split_inside(str(source))[0])
     try:
-        if path.is_dir():
-            return sorted(file for file in path.rglob("*") if file.is_file() and not file.name.startswith("."))
-        if path.exists():
-            return [path] if path.is_file() else []
-    except OSError:  # a name too long to be one
+        return [] if is_served(source) else sorted(path for path in matching_files(str(source)) if path.is_file())
+    except (OSError, VotesError):  # a name too long to be one, or a pattern that matches nothing
         return []
-    return sorted(Path(name) for name in glob.glob(str(path), recursive=True) if Path(name).is_file())
 
 
 def _checked(role: str, path: Path) -> Input:
