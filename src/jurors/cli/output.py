@@ -138,10 +138,6 @@ class ProgressBar:
         """Move the bar to this share, from 0 to 1."""
         self.bar.update(self.bar.task_ids[0], total=1.0, completed=share)
 
-    def at(self, what: str, share: float) -> None:
-        """Move the bar, and name what is being done now."""
-        self.bar.update(self.bar.task_ids[0], description=what, total=1.0, completed=share)
-
     def doing(self, what: str) -> None:
         """Name the stage of the work that is running now; its length is unknown."""
         self._begin(f"{self.what}: {what}")
@@ -248,11 +244,6 @@ class Output:
 
         rows = source_votes(votes)
         self.warn(input_alarms(rows, weighted=rows is not votes or rows.counts is not None))
-
-    def print_messages(self, messages: Sequence[str]) -> None:
-        """Print messages on stderr, unless quiet."""
-        for message in messages if not self.quiet else ():
-            print_error(f"jurors: {message}")
 
     def exit(self, alarms: Sequence[Any]) -> None:
         """Exit with status 3 if an alarm is at least as severe as `fail_on`."""
