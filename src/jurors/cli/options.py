@@ -183,6 +183,8 @@ class Source:
 
         if self.kind is PREFERENCES:
             data = self.read_pairs(bar)
+        elif self.options["scale"] == PREFERENCES.scale:
+            data = self.read(bar)  # refused, since this command takes no pairs
         else:
             data = self.rereadable()._read(read_data, bar, by_item=by_item)
         return kind_of(data), data, applicable(kind_of(data), grading, **label_only)

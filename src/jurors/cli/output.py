@@ -138,6 +138,10 @@ class ProgressBar:
         """Move the bar to this share, from 0 to 1."""
         self.bar.update(self.bar.task_ids[0], total=1.0, completed=share)
 
+    def at(self, what: str, share: float) -> None:
+        """Move the bar, and name what is being done now."""
+        self.bar.update(self.bar.task_ids[0], description=what, total=1.0, completed=share)
+
     def doing(self, what: str) -> None:
         """Name the stage of the work that is running now; its length is unknown."""
         self._begin(f"{self.what}: {what}")

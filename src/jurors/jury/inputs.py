@@ -21,6 +21,7 @@ from jurors.errors import SketchError, VotesError, format_first_names, match_nam
 from jurors.evaluate.alarms import Alarm
 from jurors.jury.kinds import LABELS, NUMBERS, PREFERENCES, kind_of, numbers_refusal
 from jurors.options import (
+    PairOptions,
     Reading,
     ReadingOptions,
     SourceOptions,
@@ -137,7 +138,8 @@ def read_data(source: Any, *, by_item: bool = True, **reading: Unpack[SourceOpti
             data = read_input(source, by_item=by_item, **reading)
             return data if by_item or kind_of(data) is LABELS else read_input(source, **reading)
         except VotesError as error:
-            if error.code != "pairs" or hasattr(source, "read"):  # a stream gives its content only once
+            of_votes = set(others) - set(column_names(PairOptions))
+            if error.code != "pairs" or of_votes or hasattr(source, "read"):  # a stream gives its content only once
                 raise
     from jurors.pairwise.data import read_pairs
 
