@@ -116,7 +116,8 @@ def spell_options(message: str) -> str:
 
     once = re.sub(r"(?<![\w=.-])[a-z_]+= \((--[^()]*)\)", r"\1", message)
     flags = re.sub(r"(?<![\w=.-])([a-z_]+)=(.?)", spell, once)
-    return re.sub(r"(--[a-z-]+) True\b", r"\1", re.sub(r"(--[a-z-]+) '([\w.,:=|-]+)'", r"\1 \2", flags))
+    unquoted = re.sub(r"(--[a-z-]+) '([\w.,:=|-]+)'", r"\1 \2", flags)
+    return re.sub(r"(--[a-z-]+) True\b", r"\1", unquoted)
 
 
 class JurorsError(ValueError):

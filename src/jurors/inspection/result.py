@@ -187,7 +187,8 @@ def next_steps(
             command_line("grade", files, {**options, "threshold": cut}),
             f"grade as pass and fail, with {cut} or more as pass",
         )
-    if key is not None and (key not in votes.jurors or votes.take([key]).n_votes):  # a column with true labels in it
+    is_empty = key in votes.jurors and not votes.take([str(key)]).n_votes  # a column that is only called like a key
+    if key is not None and not is_empty:
         options["ignore"] = tuple(name for name in _with(options.get("ignore"), ()) if name != key)
         yield Step(command_line("score", files, options, "--key", key), "compare the jurors with the answer key")
 

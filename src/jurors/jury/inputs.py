@@ -136,7 +136,9 @@ def read_data(source: Any, *, by_item: bool = True, **reading: Unpack[SourceOpti
     if scale != PREFERENCES.scale:
         try:
             data = read_input(source, by_item=by_item, **reading)
-            return data if by_item or kind_of(data) is LABELS else read_input(source, **reading)
+            if by_item or kind_of(data) is LABELS:
+                return data
+            return read_input(source, **reading)
         except VotesError as error:
             of_votes = set(others) - set(column_names(PairOptions))
             if error.code != "pairs" or of_votes or hasattr(source, "read"):  # a stream gives its content only once

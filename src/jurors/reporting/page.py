@@ -224,7 +224,8 @@ def report_html(
         if is_named:
             return read_votes_with_key(source, key, **options)
         by_item = key is not None or not is_large_panel([source])
-        return read_data(source, by_item=by_item, **cast("Any", options)), None if key is None else as_key(key)
+        data = read_data(source, by_item=by_item, **cast("Any", options))
+        return data, None if key is None else as_key(key)
 
     return make_page(
         read, inputs=inputs, title=title, command=command, grading=grading, texts=texts, answers=answers,
@@ -495,8 +496,10 @@ def _inputs(role: str, source: Any) -> list[Input]:
 
 def _files(source: str | Path) -> list[Path]:
     """List the files that a path, a folder or a pattern names."""
+    if is_served(source):
+        return []
     try:
-        return [] if is_served(source) else sorted(path for path in matching_files(str(source)) if path.is_file())
+        return sorted(path for path in matching_files(str(source)) if path.is_file())
     except (OSError, VotesError):  # a name too long to be one, or a pattern that matches nothing
         return []
 
