@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from jurors._files import atomic_path, atomic_write, check_writable
 from jurors.errors import JurorsError, OptionError, VotesError
-from jurors.jury.kinds import LABELS, kind_of
+from jurors.jury.kinds import LABELS, PREFERENCES, kind_of
 from jurors.options import GradingOptions, Label, column_names, command_line, text_columns
 from jurors.results import COLOURS, compact_json, digest, escape_text, inert, interval_name, policy, without_secrets
 from jurors.versions import VERSION
@@ -208,7 +208,10 @@ def report_html(
     inputs = [("votes", source), ("answer key", None if is_named else key), ("gold items", grading.get("gold")),
               ("answers", answers)]  # fmt: skip
 
-    shown_options, reading, systems = options, options, None
+    shown_options, systems = dict(options), None
+    if options.get("scale") == PREFERENCES.scale:  # commands on pairs take no scale
+        del shown_options["scale"]
+    reading = shown_options
     if is_named:
         shown_options = {**options, "key": f"column {key}"}
         reading = {**options, "ignore": (*text_columns(options.get("ignore") or ()), key)}

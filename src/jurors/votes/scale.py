@@ -500,8 +500,9 @@ class Recoding:
         if read.doubt:
             raise VotesError(read.doubt, code="two_readings")
         if odd := [cell for cell, text in zip(filled, read.texts, strict=True) if text is None]:
-            flag, shown = "threshold=" if self.threshold else "bins=", format_names(map(repr, dict.fromkeys(odd)), 4)
-            raise VotesError(f"{flag} takes numbers, found {shown}; leave out what is no vote (missing=)")
+            option = "threshold=" if self.threshold else "bins="
+            shown = format_names(map(repr, dict.fromkeys(odd)), 4)
+            raise VotesError(f"{option} takes numbers, found {shown}; leave out what is no vote (missing=)")
         numbers = [Fraction(text or "0") for text in read.texts]
         names = self._ends(numbers) if ends is None else ends
         edges = [Fraction(end) for end in names]
