@@ -28,6 +28,7 @@ import numpy as np
 import vl_convert  # noqa: F401
 
 import jurors
+from jurors.jury.inputs import read_input
 from jurors.reporting import evidence
 from jurors.reporting import tables as findings
 from jurors.reporting.page import RuntimeMaker, report_html
@@ -69,7 +70,7 @@ def busy(work: Callable[[], Any]) -> float:
 
 def stages(path: Path) -> None:
     """The parts of a report, each by itself."""
-    votes, _ = timed("read by item", lambda: findings.read(path))
+    votes = timed("read by item", lambda: read_input(path))
     evaluation = timed("grade", lambda: jurors.grade(votes))
     timed("label", lambda: jurors.label(votes, evaluation=evaluation))
     found = timed("grade, label, other methods, curve", lambda: findings.find_findings(votes))
@@ -79,14 +80,14 @@ def stages(path: Path) -> None:
 
 def split(path: Path) -> None:
     """What a page takes beside reading, grading once and drawing."""
-    votes, _ = findings.read(path)
+    votes = read_input(path)
     least: dict[str, float] = {}
     for _ in range(RUNS):
         found = findings.find_findings(votes)
         compared = found.comparison
         runs = {
             "whole": busy(lambda: report_html(path)),
-            "read": busy(lambda: findings.read(path)),
+            "read": busy(lambda: read_input(path)),
             "grade": busy(lambda: jurors.grade(votes)),
             "find": busy(lambda: findings.find_findings(votes)),
             "charts": busy(lambda found=found: evidence.tabs(found)),  # type: ignore[misc]

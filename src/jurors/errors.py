@@ -74,9 +74,6 @@ class ErrorDetails(TypedDict, total=False):
 
 OPTIONS: dict[str, Any] = {}  #: argument -> its `Option`; `jurors.options` enters them
 _speaks_flags: ContextVar[bool] = ContextVar("speaks_flags", default=False)
-_NOT_A_VALUE = frozenset(
-    ["out", "to", "and", "or", "if", "for", "in", "is", "reads", "keeps", "with", "where", "takes", "so"]
-)
 
 
 @contextmanager
@@ -90,9 +87,9 @@ def speaking_flags(is_command_line: bool = True) -> Iterator[None]:
 
 
 def spell_options(message: str) -> str:
-    """Write the options that a message names as arguments; on the command line, as flags.
+    """Write the options of a message, which names them as arguments; on the command line, as flags.
 
-    A message may name an option in either way, or in both: `item= (--item COLUMN)`.
+    Where the flag has another name than the argument, the message gives both: `item= (--key-item)`.
 
     Returns
     -------
@@ -101,55 +98,26 @@ def spell_options(message: str) -> str:
     Examples
     --------
     >>> import jurors.options
-    >>> message = "use scale='nominal' (--scale nominal), name it with item= (--item COLUMN), or leave trust= out"
+    >>> message = "use scale='nominal', name the key's with item= (--key-item), or leave trust= out"
     >>> spell_options(message)
-    "use scale='nominal', name it with item=, or leave trust= out"
-    >>> spell_options("use --layout wide, or leave it out with --ignore COLUMN")
-    "use layout='wide', or leave it out with ignore="
+    "use scale='nominal', name the key's with item=, or leave trust= out"
     >>> with speaking_flags():
     ...     spell_options(message)
-    'use --scale nominal, name it with --item COLUMN, or leave --trust out'
+    "use --scale nominal, name the key's with --key-item, or leave --trust out"
     """
-    return _as_flags(message) if _speaks_flags.get() else _as_arguments(message)
+    if not _speaks_flags.get():
+        return re.sub(r"(?<==) \(--[^()]*\)", "", message)
 
-
-def _as_flags(message: str) -> str:
     def spell(match: re.Match[str]) -> str:
         option, following = OPTIONS.get(match[1]), match[2]
         if option is None:
             return match[0]
         return f"{option.flag} {following}" if re.match(r"[\w\"'.\[{]", following) else f"{option.flag}{following}"
 
-    once = re.sub(r"(?<!and )(?<![\w=.-])[a-z_]+=(?:'[^']*')? \((--[a-z][^()]*)\)", r"\1", message)
-    once = re.sub(r"(and [a-z_]+=) \(--[^()]*\)", r"\1", once)  # of several, each is spelled by itself
-    return re.sub(r"(--[a-z-]+) '([\w.-]+)'", r"\1 \2", re.sub(r"(?<![\w=.-])([a-z_]+)=(.?)", spell, once))
-
-
-def _as_arguments(message: str) -> str:
-    names = {option.flag: name for name, option in OPTIONS.items()}
-    flags = re.compile(r"(?<![\w-])(--[a-z][a-z-]*)([ =]'[^']*'|[ =][\w.:,|][\w.:,|=-]*(?<![.,:]))?")
-
-    def spell(match: re.Match[str]) -> str:
-        name, value = names.get(match[1]), match[2] or ""
-        if name is None:
-            return match[0]
-        word = value.strip(" =")
-        if OPTIONS[name].kind is bool:
-            return f"{name}=True{value}"
-        if not word or word in _NOT_A_VALUE:
-            return f"{name}={value if word else ''}"
-        if re.fullmatch("[A-Z,=…]+", word):  # what stands for a value
-            return f"{name}="
-        return f"{name}={word.split(',') if OPTIONS[name].several == 'commas' else word.strip(chr(39))!r}"
-
-    def one(match: re.Match[str]) -> str:
-        """The argument with the value that its flag has in the parentheses, or as it is."""
-        argument, name, inside = match[1], match[2], match[3]
-        is_same = argument == f"{name}=" and name in OPTIONS and re.match(rf"{OPTIONS[name].flag}\b(?!-)", inside)
-        return flags.sub(spell, inside) if is_same else argument
-
-    once = re.sub(r"(?<![\w=.-])(([a-z_]+)=(?:'[^']*')?) \((--[^()]*)\)", one, message)
-    return flags.sub(spell, once)
+    once = re.sub(r"(?<![\w=.-])[a-z_]+= \((--[^()]*)\)", r"\1", message)
+    flags = re.sub(r"(?<![\w=.-])([a-z_]+)=(.?)", spell, once)
+    unquoted = re.sub(r"(--[a-z-]+) '([\w.,:=|-]+)'", r"\1 \2", flags)
+    return re.sub(r"(--[a-z-]+) True\b", r"\1", unquoted)
 
 
 class JurorsError(ValueError):

@@ -234,10 +234,10 @@ class Reading(_Values):
                 raise OptionError(message, code="does_not_apply", name=name)
         labels = () if self.labels is None else text_columns(self.labels)
         if repeated := [label for label in labels if labels.count(label) > 1]:
-            message = f"labels= (--labels) names {repeated[0]!r} twice"
+            message = f"labels= names {repeated[0]!r} twice"
             raise OptionError(message, code="out_of_range", name="labels", value=self.labels)
         if self.threshold is not None and self.bins is not None:
-            raise OptionError("threshold= (--threshold) and bins= (--bins) exclude each other; give one")
+            raise OptionError("threshold= and bins= exclude each other; give one")
         _ = self.names, self.cut, self.ends  # raises here, before anything is read
 
     @property
@@ -398,7 +398,7 @@ class Grading(_Values):
         for name, plain in (("method", ("auto", "latent")), ("errors", ("real",))):
             value = getattr(self, name)
             if value not in plain and not isinstance(value, (int, float)):
-                message = f"family= (--family) has a model of its own, and {name}={value!r} another; leave one out"
+                message = f"family= has a model of its own, and {name}={value!r} another; leave one out"
                 raise OptionError(message, code="does_not_apply", name="family")
 
     @property
@@ -621,7 +621,7 @@ def flags_of(options: type) -> list[Option]:
     return [option for option in declared_options(options) if not option.is_python_only]
 
 
-_OF_COMMANDS = ("by", "review", "text", "key", "system", "good", "covariate", "adjust")
+_OF_COMMANDS = ("by", "review", "items", "text", "key", "answers", "system", "good", "covariate", "adjust")
 OPTIONS |= {name: Option("", flag=f"--{name}") for name in _OF_COMMANDS}
 for _options in (PairOptions, LimitOptions, GradingOptions, ReadingOptions):
     OPTIONS |= {option.name: option for option in flags_of(_options)}

@@ -16,10 +16,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from jurors.errors import OptionError
+from jurors.errors import check_choice
 from jurors.reporting.charts.accuracy import accuracy, against_key, history, reliability, systems
 from jurors.reporting.charts.base import FORMATS, THEMES, render, themed
-from jurors.reporting.charts.labels import bounds, items, partition, plan, prevalence
+from jurors.reporting.charts.labels import bounds, items, partition, prevalence
 from jurors.reporting.charts.pairs import agreement, confusion, dependence
 
 __all__ = [
@@ -36,7 +36,6 @@ __all__ = [
     "history",
     "items",
     "partition",
-    "plan",
     "prevalence",
     "reliability",
     "render",
@@ -66,12 +65,4 @@ def draw(result: Any, kind: str | None = None, *arguments: Any, **options: Any) 
     altair chart
     """
     name = _DEFAULT_KINDS.get(type(result).__name__, "accuracy") if kind is None else kind
-    check_kind(name)
-    return KINDS[name](result, *arguments, **options)
-
-
-def check_kind(name: str) -> None:
-    """Raise OptionError if there is no chart of this name."""
-    if name not in KINDS:
-        message = f"there is no chart {name!r}; there are: {', '.join(KINDS)}"
-        raise OptionError(message, code="unknown_name", name=name, what="chart", known=tuple(KINDS))
+    return KINDS[check_choice(name, tuple(KINDS), "chart")](result, *arguments, **options)

@@ -151,7 +151,7 @@ def test_0_and_1_that_may_mean_either_are_refused_with_the_option_that_works(col
 
 def test_any_answer_can_be_renamed_and_one_that_is_never_given_is_reported() -> None:
     text = _flagged("winner", ["ours" if won else "theirs" for won in _WON])
-    with pytest.raises(VotesError, match=r"map='\w+=first', second or tie"):
+    with pytest.raises(VotesError, match=r"map='\w+=first' \(or second, or tie\)"):
         _read(text)
     data = read_pairs(io.StringIO(text), map={"ours": "first", "theirs": "tie"})
     assert data.outcome.tolist() == _WON

@@ -426,7 +426,7 @@ def answer_codes(sheet: Sheet, votes: Votes) -> Integers:
             known = ",".join(map(str, votes.labels))
             raise VotesError(
                 f"item {item!r} has the label {str(label)!r}, which no juror gives; to allow it, name every label: "
-                f"--labels {known},{label}",
+                f"labels={f'{known},{label}'!r}",
                 code="unknown_name", name=label, what="label", known=votes.labels,
             )  # fmt: skip
     codes = np.array([-1 if label is None else place[str(label)] for label in sheet.labels], dtype=np.int64)

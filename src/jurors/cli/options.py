@@ -154,7 +154,7 @@ class Source:
         given = changed_options(options)
         for name in given:
             if name not in (*known, "duplicates", "scale"):
-                raise PREFERENCES.does_not_apply(f"--{name}", _IN_TABLE)
+                raise PREFERENCES.does_not_apply(f"{name}=", _IN_TABLE)
         return Source(source.files, {**{name: options[name] for name in given if name in known}, **given_sides})
 
     def load(
@@ -179,22 +179,15 @@ class Source:
         options : dict
             Those of grading that apply to it.
         """
-        if self.kind is PREFERENCES:
-            options = applicable(PREFERENCES, grading, **label_only)
-            return PREFERENCES, self.read_pairs(bar), options
-        if self.kind is NUMBERS:  # read as nominal: a cell that is no number is then reported with its place
-            from jurors.numeric.data import numbers_of
+        from jurors.jury.inputs import read_data
 
-            data = numbers_of(replace(self, options={**self.options, "scale": "nominal"}).read(bar))
-        elif by_item:
-            data = self.read(bar)
+        if self.kind is PREFERENCES:
+            data = self.read_pairs(bar)
+        elif self.options["scale"] == PREFERENCES.scale:
+            data = self.read(bar)  # refused, since this command takes no pairs
         else:
-            source = self.rereadable()
-            data = source.count(bar)
-            if kind_of(data) is NUMBERS:
-                data = source.read(bar)
-        kind = kind_of(data)
-        return kind, data, applicable(kind, grading, **label_only)
+            data = self.rereadable()._read(read_data, bar, by_item=by_item)
+        return kind_of(data), data, applicable(kind_of(data), grading, **label_only)
 
     def read_pairs(self, bar: ProgressBar | None = None) -> Any:
         """Read the `Preferences` of FILE, which holds pairs."""
@@ -208,14 +201,14 @@ class Source:
 
 
 def applicable(kind: Kind, grading: Mapping[str, Any], **label_only: Any) -> dict[str, Any]:
-    """Select the options of grading that apply to a kind of data; OptionError, about flags, where another is given.
+    """Select the options of grading that apply to a kind of data; OptionError where another is given.
 
     Returns
     -------
     dict
     """
-    others = [f"--{name}" for name, value in label_only.items() if value]
-    return kind.applicable(grading, others, spelling="--{}", where=_IN_TABLE)
+    others = [f"{name}=" for name, value in label_only.items() if value]
+    return kind.applicable(grading, others, where=_IN_TABLE)
 
 
 @dataclass(frozen=True)

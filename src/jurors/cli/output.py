@@ -249,11 +249,6 @@ class Output:
         rows = source_votes(votes)
         self.warn(input_alarms(rows, weighted=rows is not votes or rows.counts is not None))
 
-    def print_messages(self, messages: Sequence[str]) -> None:
-        """Print messages on stderr, unless quiet."""
-        for message in messages if not self.quiet else ():
-            print_error(f"jurors: {message}")
-
     def exit(self, alarms: Sequence[Any]) -> None:
         """Exit with status 3 if an alarm is at least as severe as `fail_on`."""
         from jurors.evaluate.alarms import LEVELS

@@ -11,7 +11,7 @@ import click
 
 import jurors
 from jurors._files import atomic_write, is_stream
-from jurors.cli.main import print_data, print_output
+from jurors.cli.main import print_data, print_error, print_output
 from jurors.cli.options import (
     KeySource,
     Source,
@@ -25,8 +25,8 @@ from jurors.cli.options import (
     votes_options,
 )
 from jurors.cli.output import INPUT_PATH, Output, ProgressBar, fail_on_option, path_option, quiet_option, target_options
-from jurors.errors import OptionError, OutputError
-from jurors.jury.kinds import LABELS, NUMBERS, PREFERENCES, kind_of
+from jurors.errors import OptionError, OutputError, check_choice
+from jurors.jury.kinds import NUMBERS, PREFERENCES, kind_of
 from jurors.results import escape_text, without_secrets
 
 
@@ -50,7 +50,7 @@ class _RecordingCommand(click.Command):
 @system_option
 @click.option("--title", metavar="TEXT", help="The page's title; else the name of FILE.")
 @click.option("--chart", metavar="KIND", help="Write one chart instead: accuracy, prevalence, agreement, …")
-@path_option("FILE", "The HTML page to write; with --chart .png, .svg, .html or .json.", required=True)
+@path_option("FILE", "The HTML page to write; with --chart .png, .svg or .json.", required=True)
 @quiet_option
 @fail_on_option()
 @click.pass_context
@@ -113,7 +113,7 @@ def report(
         page = make_page(
             read, inputs=inputs, title=title, command=command, grading={**grading, "exam": exam}, texts=texts,
             shown_options=source.options if of_pairs else shown_options, answers=answers or None,
-            kind=PREFERENCES if of_pairs else LABELS, systems=compared,
+            systems=compared,
             reading=source.options if key.path is None or key_file else source.without(key.path).options,
         )  # fmt: skip
     output.write(page.html)
@@ -127,7 +127,7 @@ def _write_chart(
 ) -> None:
     """Write one chart of the votes."""
     kind, path = kind.replace("-", "_"), str(output.path)
-    jurors.plot.check_kind(kind)
+    check_choice(kind, tuple(jurors.plot.KINDS), "chart")
     ending: Any = Path(path).suffix.lower().removeprefix(".")
     if ending not in jurors.plot.FORMATS:
         endings = ", ".join(f".{name}" for name in jurors.plot.FORMATS)
@@ -238,7 +238,8 @@ def convert(source: Source, to: Any, sides: dict[str, Any], target: Output) -> N
             write_votes(votes, path, layout=layout)
     if path is None:
         print_data(votes_text(votes, layout))
-    target.print_messages(layout_losses(votes, layout))
+    for message in () if target.quiet else layout_losses(votes, layout):
+        print_error(f"jurors: {message}")
 
 
 @click.command()

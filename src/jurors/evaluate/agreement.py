@@ -791,7 +791,7 @@ def _numbers(labels: tuple[Label, ...]) -> Floats:
         raise SketchError(read.doubt, code="two_readings")
     if None in read.sizes:
         odd = labels[read.sizes.index(None)]
-        message = f"{odd!r} is not a number. Exclude it (--missing VALUE), or use --scale nominal"
+        message = f"{odd!r} is not a number. Exclude it (missing=), or use scale='nominal'"
         raise SketchError(message, code="bad_vote")
     return np.array(read.sizes, dtype=np.float64)
 

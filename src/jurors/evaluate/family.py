@@ -92,7 +92,7 @@ def resolve_families(declared: Mapping[str, Sequence[str]], jurors: Sequence[str
 
 
 def _refusal(what: str) -> OptionError:
-    return OptionError(f"family= (--family) {what}", code="out_of_range", name="family")
+    return OptionError(f"family= {what}", code="out_of_range", name="family")
 
 
 def suggest_families(jurors: Sequence[str]) -> dict[str, tuple[str, ...]]:

@@ -1,9 +1,8 @@
 """`jurors inspect`: what files (or frames) hold, without grading, and which commands would work next.
 
-`inspect` also describes what a reader would refuse: a folder that is not one table is listed file by file, a table
-of pairs (which of two objects is better) is described as such, and of a file that cannot be read as votes it shows
-the columns and first lines. `inspection/recognise.py` opens files and finds what looks odd in them;
-`inspection/result.py` is the result with its next commands.
+`inspect` also describes what a reader would refuse: a table of pairs (which of two objects is better) is described as
+such, and of a table that cannot be read as votes it shows the columns and first lines. `inspection/recognise.py` opens
+files and finds what looks odd in them; `inspection/result.py` is the result with its next commands.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -25,7 +24,6 @@ from jurors.inspection.recognise import (
     looks_like_key,
     odd_votes,
     open_votes,
-    preview_file,
     suspicious_columns,
 )
 from jurors.inspection.result import (
@@ -33,7 +31,6 @@ from jurors.inspection.result import (
     Inspection,
     Step,
     find_overlap,
-    find_votes_file,
     grading_obstacles,
     next_steps,
 )
@@ -60,7 +57,7 @@ from jurors.votes.codes import Finding
 from jurors.votes.findings import find_findings
 from jurors.votes.frame import is_frame, open_frame
 from jurors.votes.io.duckdb_table import open_table
-from jurors.votes.io.sources import NO_VOTES, TITLES, locate, named_format, no_tables, shown_source
+from jurors.votes.io.sources import TITLES, locate, shown_source
 from jurors.votes.pair_columns import FIRST, SECOND, TIE, certain_pair_columns, pair_columns
 from jurors.votes.table import Votes, count_labels_by_juror, recode_labels
 
@@ -73,8 +70,8 @@ _UNLIKE = "the columns do not hold the same labels; leave out columns that are n
 def inspect(source: Any, **reading: Unpack[ReadingOptions]) -> Inspection:
     """Say what some files hold, without grading: what each column is, who voted, what looks odd, what to run next.
 
-    Where the votes cannot be read, it says what it sees and which option would help; VotesError is raised only where
-    there is nothing to see. The options are those of `read_votes`; a dataframe, an items x jurors matrix, `Votes` or a
+    Where a table cannot be read as votes, it says what it sees and which option would help; VotesError is raised where
+    a file is no table. The options are those of `read_votes`; a dataframe, an items x jurors matrix, `Votes` or a
     `Sketch` will do too.
 
     Returns
@@ -97,29 +94,11 @@ def inspect(source: Any, **reading: Unpack[ReadingOptions]) -> Inspection:
         shown_files = ("-",) if is_stream else files
         where = list(located.paths) if is_stream else source
         try:
-            pairs = _inspect_pairs(where, shown_files, reading)
-        except JurorsError as error:
-            raise _for_stream(error, files[0]) if is_stream else error from None
-        if pairs is not None:
-            return pairs
-        only = names[0] if len(names) == 1 else None
-        directory = os.fspath(only) if isinstance(only, (str, os.PathLike)) and os.path.isdir(only) else None
-        try:
+            if (pairs := _inspect_pairs(where, shown_files, reading)) is not None:
+                return pairs
             opened = open_votes(where, reading)
         except JurorsError as error:
-            if directory is not None:
-                return _inspect_folder(directory, reading, None)
-            preview = preview_file(located.paths, located.root) if located.paths else None
-            if preview is None:
-                raise _for_stream(error, files[0]) if is_stream else error from None
-            fault = error.fault
-            if preview.format == "JSON document":
-                fault = "this is one JSON document of an unknown format; write records one {…} per line, or in an array"
-            if preview.format == "text":
-                fault = f"this does not look like a table ({fault.split(';')[0]})"
-            return _inspect_votes(replace(preview, fault=fault), files, reading)
-        if opened.fault is not None and directory is not None:
-            return _inspect_folder(directory, reading, opened)
+            raise _for_stream(error, files[0]) if is_stream else error from None
         return _inspect_votes(opened, shown_files, reading)
 
 
@@ -203,12 +182,7 @@ def _inspect_votes(opened: OpenedVotes, files: Sequence[str], reading: Mapping[s
     if any(finding.kind == "unlike_columns" for finding in findings):
         obstacles = (*obstacles, _UNLIKE)
     steps: tuple[Step, ...] = ()
-    if is_key:
-        votes_file = find_votes_file(files[0]) if len(files) == 1 else None
-        if votes_file is not None:
-            command = command_line("score", [votes_file], {}, "--key", files[0])
-            steps = (Step(command, "compare the votes in the same folder with this key"),)
-    elif files:
+    if files and not is_key:
         steps = tuple(next_steps(files, votes, gradable, {**reading, **opened.assumed}, findings, obstacles))
     total = int(counts.sum())
     return Inspection(
@@ -247,9 +221,9 @@ def _without_suspects(votes: Votes, findings: Sequence[Finding]) -> Votes:
     return recode_labels(votes, labels, [None if label in absent else label for label in votes.labels])
 
 
-def _question_steps(files: Sequence[str], opened: OpenedVotes | None) -> tuple[Step, ...]:
+def _question_steps(files: Sequence[str], opened: OpenedVotes) -> tuple[Step, ...]:
     """The command that reads one of a log's questions or tasks, where it has several."""
-    if opened is None or opened.question is None:
+    if opened.question is None:
         return ()
     return (Step(command_line("inspect", files, {"tool": opened.question}), "read one of its questions"),)
 
@@ -311,94 +285,3 @@ def _inspect_pairs(source: Any, files: Sequence[str], reading: Mapping[str, Any]
         votes=len(pairs),
         steps=steps if files else (),
     )
-
-
-# -- folders that are neither one table of votes nor one tool's log -------------------------------------------
-
-_MOST_FILES = 30  # that are inspected one by one
-_LARGEST = 50_000_000  # bytes of a file that is inspected
-_MOST_STEPS = 3
-_FAULT_WIDTH = 90
-
-
-@dataclass(frozen=True)
-class _Entry:
-    """A file or folder: its name, what it is for programs ("votes", "key", "table", "folder" …) and for people."""
-
-    name: str
-    kind: str
-    what: str
-    steps: tuple[Step, ...] = ()
-    fault: str | None = None
-
-
-def _inspect_folder(folder: str, reading: Mapping[str, Any], log: OpenedVotes | None) -> Inspection:
-    """A folder that is not one table; `log`: the tool's log that its files look like, and what is wrong with it."""
-    log = log if log is not None and log.is_log else None
-    entries = []
-    scanned = sorted((e for e in os.scandir(folder) if not e.name.startswith(NO_VOTES)), key=lambda e: e.name)
-    first = {entry.name for entry in [entry for entry in scanned if entry.is_file()][:_MOST_FILES]}
-    for entry in scanned:
-        path = os.path.join(folder, entry.name)
-        if entry.is_dir():
-            every_name = os.listdir(path)
-            has_tables = any(named_format(name) is not None for name in every_name)
-            names = sorted(name for name in every_name if not name.startswith(NO_VOTES))
-            shown = sorted(names, key=lambda name: named_format(name) is None)[:3]  # tables first
-            more = f" and {len(names) - len(shown):,} more" if len(names) > len(shown) else ""
-            content = f"folder: {', '.join(shown)}{more}" if names else "folder: empty"
-            entries.append(_Entry(entry.name, "folder of tables" if has_tables else "folder", content))
-        elif entry.is_file():
-            size = entry.stat().st_size
-            if entry.name in first and size <= _LARGEST:
-                entries.append(_inspect_entry(path, entry.name, reading))
-            else:
-                why = f"{size / 1e6:,.0f} MB" if size > _LARGEST else "there are many files"
-                entries.append(_Entry(entry.name, "unseen", f"not inspected: {why}"))
-    broken = next((entry for entry in entries if entry.fault), None)
-    fault = None
-    if log is not None:
-        fault = log.fault
-    elif broken is not None:
-        fault = f"{broken.name}: {broken.fault}"
-    elif all(entry.kind in ("folder", "other") for entry in entries):
-        fault = no_tables().fault
-    steps = _question_steps([folder], log)
-    if not steps:  # on the files of votes, else on the folders that hold tables
-        files = [entry for entry in entries if entry.kind == "votes"][:_MOST_STEPS]
-        below = [entry for entry in entries if entry.kind == "folder of tables"]
-        below.sort(key=lambda entry: "votes" not in entry.what)
-        for name in [entry.name for entry in files or below[:_MOST_STEPS]]:
-            steps += (Step(command_line("inspect", [os.path.join(folder, name)], {}), f"inspect {name}"),)
-        steps += tuple(step for entry in files for step in entry.steps)
-    note = "the files are not one table of votes; choose the file to read"
-    return Inspection(
-        files=(folder,),
-        format="folder" if log is None else log.format,
-        findings=() if fault else (Finding("several_files", note),),
-        fault=fault,
-        contents=tuple((entry.name, entry.what) for entry in entries),
-        steps=steps,
-    )
-
-
-def _inspect_entry(path: str, name: str, reading: Mapping[str, Any]) -> _Entry:
-    try:
-        inspection = inspect(path, **reading)
-    except JurorsError as error:
-        if error.code == "damaged":
-            return _Entry(name, "damaged", f"cannot be read: {error.fault[:_FAULT_WIDTH]}", fault=error.fault)
-        return _Entry(name, "other", "not votes")
-    score = tuple(step for step in inspection.steps if step.command.startswith("jurors score "))
-    if inspection.layout == "key":
-        return _Entry(name, "key", f"answer key: {inspection.items:,} items, {len(inspection.labels)} labels")
-    if inspection.votes is not None and not inspection.obstacles:
-        what = inspection.format.split(" (")[0] if inspection.layout == "log" else "votes"
-        return _Entry(name, "votes", f"{what}: {inspection.items:,} items, {len(inspection.jurors):,} jurors", score)
-    if inspection.fault is None:
-        obstacle = inspection.obstacles[0].split(";")[0]
-        return _Entry(name, "table", f"{inspection.format}, nothing to grade: {obstacle}", score)
-    if inspection.format in ("text", "JSON document"):
-        return _Entry(name, "other", f"not votes ({inspection.format})")
-    fault = inspection.fault
-    return _Entry(name, "damaged", f"{inspection.format}, cannot be read: {fault[:_FAULT_WIDTH]}", fault=fault)

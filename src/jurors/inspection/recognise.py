@@ -2,19 +2,14 @@
 
 `open_votes` reads votes as a reader does, but where that would refuse, it tries the option that the error names, and
 records a finding. `odd_votes` and `suspicious_columns` find what only `inspect` reports: silent and constant jurors,
-labels that are never used, answer keys among the columns. `preview_file` shows the columns or keys and the first lines
-of a file that cannot be read as votes.
+labels that are never used, answer keys among the columns.
 """
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,12 +21,11 @@ from jurors.options import Reading, text_columns
 from jurors.votes.codes import Finding, list_names
 from jurors.votes.findings import unlike_columns
 from jurors.votes.io.duckdb_table import SourceTable, ToolLog, open_source
-from jurors.votes.io.sources import CELLS, TITLES, named_format
+from jurors.votes.io.sources import TITLES
 from jurors.votes.key import TRUTH_WORDS
 from jurors.votes.layout import JUROR_WORDS, LABEL_WORDS, Layout, bare_word, guess_column, item_parts
 from jurors.votes.read import open_layout, votes_of, votes_of_log
 from jurors.votes.readers import Records
-from jurors.votes.readers.base import Files
 from jurors.votes.readers.matrices import experiments
 from jurors.votes.scale import REPEAT_WORDS
 from jurors.votes.table import Votes
@@ -148,7 +142,6 @@ class OpenedVotes:
     fault: str | None = None
     sample: tuple[str, ...] = ()
     rows: int | None = None  #: of a table that was not read, since its columns are no jurors
-    is_log: bool = False
     question: str | None = None  #: "tool:question" for `--from`, which reads one of a log's several questions
 
 
@@ -195,7 +188,7 @@ def _attempt(source: Any, reading: dict[str, Any]) -> OpenedVotes | _Remedy:
                 return remedy
             fault, question = " ".join(str(error).split()), error.about.get("tool")
             if isinstance(opened, ToolLog):
-                return OpenedVotes(format=opened.reader.TITLE, fault=fault, is_log=True, question=question)
+                return OpenedVotes(format=opened.reader.TITLE, fault=fault, question=question)
             columns = {"columns": opened.names}
             return OpenedVotes(format=_format(opened), columns=columns, fault=fault, sample=tuple(_rows(opened)))
 
@@ -218,7 +211,7 @@ def _read_log(log: ToolLog, options: Reading) -> OpenedVotes:
             "NAME for groups"
         )
         findings.append(Finding("log_fields", message, names))
-    return OpenedVotes(format=log.reader.TITLE, layout="log", votes=votes, findings=tuple(findings), is_log=True)
+    return OpenedVotes(format=log.reader.TITLE, layout="log", votes=votes, findings=tuple(findings))
 
 
 def _read_table(table: SourceTable, options: Reading) -> OpenedVotes | _Remedy:
@@ -338,80 +331,3 @@ def _remedy(error: JurorsError, options: Reading, table: SourceTable | None) -> 
 
 def _ignore_key(column: str, options: Reading) -> _Remedy:
     return _Remedy({"ignore": (*text_columns(options.ignore), column)}, _key_finding(column))
-
-
-# -- previews of files that cannot be read as votes -----------------------------------------------------------
-
-_LARGEST = 50_000_000  # bytes
-_LINES = 3
-_MOST_WORDS = 3  # in the name of a column; more are a sentence
-
-
-def preview_file(paths: Sequence[Path], root: Path) -> OpenedVotes | None:
-    """Preview the first of some files.
-
-    Returns
-    -------
-    OpenedVotes or None
-        The format, columns and first lines below their names; None where the file is no text.
-    """
-    files = Files(tuple(paths[:1]), root)
-    try:
-        head = files.head()
-        text = head[: head.rfind(b"\n") + 1 or len(head)].decode()
-    except (VotesError, UnicodeDecodeError):
-        return None
-    if not text.strip() or "\0" in text:
-        return None
-    if text.lstrip()[0] in "{[":
-        return _preview_json(files, text)
-    lines = text.splitlines()
-    headers = {mark: _header(text, mark) for mark in ",\t;|"}
-    mark = max(headers, key=lambda mark: len(headers[mark]))
-    columns = tuple(name.strip() for name in headers[mark])
-    has_names = len(columns) > 1 and all(column and len(column.split()) <= _MOST_WORDS for column in columns)
-    if not has_names and named_format(paths[0].name) not in CELLS:
-        return OpenedVotes(format="text", sample=tuple(line for line in lines if line.strip())[:_LINES])
-    what, named = "TSV" if mark == "\t" else "CSV", {"columns": columns} if columns else {}
-    return OpenedVotes(format=what, columns=named, sample=tuple(lines[1 : 1 + _LINES]))
-
-
-def _header(text: str, mark: str) -> list[str]:
-    try:
-        return next(csv.reader(io.StringIO(text, newline=""), delimiter=mark), [])
-    except csv.Error:
-        return []
-
-
-def _preview_json(files: Files, text: str) -> OpenedVotes:
-    what = "JSON document"
-    try:
-        if files.paths[0].stat().st_size > _LARGEST:
-            raise VotesError("too large to look at whole")
-        document: Any = files.document().value
-    except VotesError:
-        what = "JSON lines"
-        try:
-            document = json.loads(text.splitlines()[0])
-        except (ValueError, RecursionError):
-            return OpenedVotes(format="JSON", sample=tuple(line[:100] for line in text.splitlines()[:_LINES]))
-    if isinstance(document, list):
-        what, document = f"JSON array of {len(document):,}", document[0] if document else {}
-    if not isinstance(document, dict):
-        return OpenedVotes(format=what, sample=(_writable(str(document)[:100]),))
-    rows = tuple(_writable(f"{key}: {_summary(value)}") for key, value in list(document.items())[:8])
-    columns = {"columns": tuple(map(_writable, document))} if document else {}
-    return OpenedVotes(format=what, columns=columns, sample=rows)
-
-
-def _writable(text: str) -> str:
-    """Text in which a lone surrogate, as JSON may hold, is escaped."""
-    return text.encode("utf-8", "backslashreplace").decode()
-
-
-def _summary(value: Any) -> str:
-    if isinstance(value, dict):
-        return f"an object with {', '.join(map(str, list(value)[:4]))}{' …' if len(value) > 4 else ''}"
-    if isinstance(value, list):
-        return f"a list of {len(value):,}"
-    return str(value)[:60]

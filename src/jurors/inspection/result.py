@@ -6,13 +6,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from itertools import product
 from math import comb
-from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
@@ -20,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors._numeric import are_connected
-from jurors.errors import DegenerateSketchError, OptionError, VotesError, format_names
+from jurors.errors import DegenerateSketchError, OptionError, format_names
 from jurors.evaluate.card import WIDTH
 from jurors.evaluate.trio import evaluate_trio
 from jurors.jury.inputs import drop_silent_jurors, label_refusals
@@ -28,22 +25,17 @@ from jurors.jury.kinds import LABELS, NUMBERS, kind_of
 from jurors.options import Label, command_line
 from jurors.results import Block, Columns, Listing, Notes, Result, Table, escape_text, row_documents
 from jurors.sketch.connectivity import MIN_JURORS
+from jurors.sketch.pairs import Pairs
 from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.trio_alarms import CONTRADICTIONS
 from jurors.votes.codes import Finding, midpoint
-from jurors.votes.io.local_files import read_head
-from jurors.votes.io.sources import ENDINGS, PACKED
-from jurors.votes.key import read_key
 from jurors.votes.layout import SYSTEM_WORDS
 from jurors.votes.scale import drop_unused_labels
-from jurors.votes.table import Votes, group_rows
+from jurors.votes.table import Votes
 
 # -- overlap --------------------------------------------------------------------------------------------------
 
 _MOST_PAIR_JURORS = 5_000
-_MOST_DENSE_CELLS = 100_000  # that need no sparse matrix
-_MOST_TRIO_CELLS = 1 << 28  # items x jurors
-_MOST_TRIO_WORK = 4e9  # patterns x jurors^3: some seconds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,14 +46,12 @@ class Overlap:
     pairs_sharing: int | None = None  #: how many of them voted on an item in common
     fewest: int | None = None  #: items that the pair with the fewest shares
     median: int | None = None  #: items that the middle pair shares
-    trios: int = 0
-    trios_sharing: int | None = None
     loners: tuple[str, ...] = ()  #: jurors who share no item with any other
     groups: tuple[tuple[str, ...], ...] = ()  #: jurors linked by shared items; more than one: they cannot be compared
 
 
 def find_overlap(votes: Votes) -> Overlap:
-    """Count the items that pairs and trios of jurors share.
+    """Count the items that pairs of jurors share.
 
     Returns
     -------
@@ -76,61 +66,26 @@ def find_overlap(votes: Votes) -> Overlap:
     >>> overlap.pairs_sharing, overlap.pairs, overlap.groups
     (2, 6, (('ann', 'bob'), ('cy', 'dee')))
     """
-    voting = np.unique(votes.triples()[1])
-    size = len(voting)
-    names = [votes.jurors[k] for k in voting.tolist()]
+    names = [votes.jurors[k] for k in np.unique(votes.triples()[1]).tolist()]
+    size = len(names)
     if size < 2 or size > _MOST_PAIR_JURORS:
-        return Overlap(pairs=comb(size, 2), trios=comb(size, 3))
-    first, second, shared = _shared_items(votes, voting)
-    apart = comb(size, 2) - len(shared)  # pairs that share nothing
+        return Overlap(pairs=comb(size, 2))
+    pairs = Pairs(Sketch.from_votes(votes.take(names)))
+    apart = comb(size, 2) - len(pairs.items)  # pairs that share nothing
     middle = comb(size, 2) // 2 - apart
-    trios: int | None = None  # that have an item that all three voted on, by the distinct patterns of who voted
-    if votes.rows * len(votes.jurors) <= _MOST_TRIO_CELLS and size**3 / 6 <= _MOST_TRIO_WORK:
-        voted = (votes.codes[:, voting] >= 0)[votes.weights > 0]
-        patterns = group_rows(voted, np.ones(len(voted), dtype=np.int64))[0].astype(np.float32)
-        if len(patterns) * size**3 / 6 <= _MOST_TRIO_WORK:
-            # of the jurors after k, on the items that k voted on
-            later = (patterns[patterns[:, k] > 0][:, k + 1 :] for k in range(size - 2))
-            trios = sum(int(np.triu(both.T @ both > 0, 1).sum()) for both in later)
-    group = are_connected(first, second, size)
+    group = are_connected(pairs.first, pairs.second, size)
     groups = [tuple(names[k] for k in np.flatnonzero(group == g)) for g in range(int(group.max()) + 1)]
     return Overlap(
         pairs=comb(size, 2),
-        pairs_sharing=len(shared),
-        fewest=0 if apart else int(shared.min()),
-        median=0 if middle < 0 else int(np.sort(shared)[middle]),
-        trios=comb(size, 3),
-        trios_sharing=trios,
+        pairs_sharing=len(pairs.items),
+        fewest=0 if apart else int(pairs.items.min()),
+        median=0 if middle < 0 else int(np.sort(pairs.items)[middle]),
         loners=tuple(group[0] for group in groups if len(group) == 1),
         groups=tuple(sorted(groups, key=len, reverse=True)),
     )
 
 
-def _shared_items(votes: Votes, voting: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int64]]:
-    """The pairs of these jurors that voted on an item in common (two positions), and on how many."""
-    if votes.rows * len(votes.jurors) <= _MOST_DENSE_CELLS:
-        voted = (votes.codes[:, voting] >= 0).astype(np.int64)
-        table = np.triu((voted * votes.weights[:, None]).T @ voted, 1)
-        first, second = np.nonzero(table)
-        return first, second, table[first, second]
-    from scipy import sparse
-
-    row, col, _ = votes.triples()
-    shape = votes.rows, len(votes.jurors)
-    voted = sparse.csr_matrix((np.ones(len(row), dtype=np.int64), (row, col)), shape=shape)[:, voting]
-    weighted = sparse.csr_matrix((votes.weights[row], (row, col)), shape=shape)[:, voting]
-    product = sparse.triu(weighted.T @ voted, 1, format="coo")
-    sharing = product.data > 0
-    return product.row[sharing], product.col[sharing], product.data[sharing]
-
-
 # -- next commands --------------------------------------------------------------------------------------------
-
-_PROBABILITY = re.compile(rb'(^|[,;\t"])probability([,;\t"\r]|$)')  #: a column of this name
-_KEY_NAMES = ("truth", "key", "gold", "labels", "answers")
-_ENDINGS = tuple(
-    end + more for end, kind in ENDINGS.items() for more in ("", PACKED)[: 1 if kind in ("parquet", "xlsx") else 2]
-)
 
 
 @dataclass(frozen=True)
@@ -240,42 +195,11 @@ def next_steps(
             command_line("grade", files, {**options, "threshold": cut}),
             f"grade as pass and fail, with {cut} or more as pass",
         )
-    if key in votes.jurors and not votes.take([str(key)]).n_votes:
-        return  # a column that is called like a key, and empty
-    why = "compare the jurors with the answer key"
-    if key is not None:
-        ignored = tuple(name for name in _with(options.get("ignore"), ()) if name != key)
-        yield Step(command_line("score", files, {**options, "ignore": ignored}, "--key", key), why)
-    elif (path := _find_key_file(files, votes)) is not None:
-        yield Step(command_line("score", files, options, "--key", path), f"{why} in the same folder")
-
-
-def _find_key_file(files: Sequence[str], votes: Votes) -> str | None:
-    """A file in the same folder that is the answer key of these votes; it is read to be sure."""
-    if len(files) != 1 or votes.counts is not None or not Path(files[0]).is_file():
-        return None
-    for name, ending in product(_KEY_NAMES, _ENDINGS):
-        path = Path(files[0]).with_name(name + ending)
-        with suppress(VotesError, OSError):
-            if not path.is_file() or path.samefile(files[0]):
-                continue
-            if _PROBABILITY.search(read_head(path).partition(b"\n")[0]):  # by `jurors label`: an estimate and no key
-                continue
-            read_key(path).align(votes)
-            return str(path)
-    return None
-
-
-def find_votes_file(path: str) -> str | None:
-    """Find a file called votes in the folder of an answer key.
-
-    Returns
-    -------
-    str or None
-        Its path, where there is one.
-    """
-    neighbours = (Path(path).with_name("votes" + ending) for ending in _ENDINGS)
-    return next((str(file) for file in neighbours if file.is_file()), None)
+    is_empty = key in votes.jurors and not votes.take([str(key)]).n_votes  # a column that is only called like a key
+    if key is not None and not is_empty:
+        options["ignore"] = tuple(name for name in _with(options.get("ignore"), ()) if name != key)
+        why = "compare the jurors with the answer key"
+        yield Step(command_line("score", files, options, "--key", key), why)
 
 
 def _with(values: Any, more: Sequence[Any]) -> tuple[str, ...]:
@@ -351,7 +275,6 @@ class Inspection(Result):
     steps: tuple[Step, ...] = ()  #: commands that would work next
     fault: str | None = None  #: why the votes could not be read
     sample: tuple[str, ...] = ()  #: the first lines, where they could not
-    contents: tuple[tuple[str, str], ...] = ()  #: of a folder that is not one table: each file, and what it is
 
     def _document(self) -> dict[str, Any]:
         return {**asdict(self), "labels": row_documents(self._columns())}
@@ -369,7 +292,7 @@ class Inspection(Result):
             In the order in which they are printed.
         """
         shown = format_names(self.files, _SHOWN)
-        what = "folder" if self.contents else "file" if len(self.files) < 2 else "files"
+        what = "file" if len(self.files) < 2 else "files"
         rows = ([(what, shown)] if shown else []) + [("format", self.format)]
         if self.layout is not None:
             rows.append(("layout", _LAYOUTS[self.layout]))
@@ -418,8 +341,6 @@ class Inspection(Result):
 
     def _blocks(self) -> list[Block]:
         blocks: list[Block] = [_Facts(("what", "found"), tuple(self.rows()))]
-        if self.contents:
-            blocks.append(_Facts(("name", "content"), self.contents, title="Files"))
         if self.sample:
             blocks.append(Listing(self.sample, "First lines"))
         if notes := self.notes():
@@ -496,8 +417,6 @@ def _overlap_words(overlap: Overlap | None) -> str:
         return "too many jurors to compare all pairs"
     words = f"{overlap.pairs_sharing:,} of {overlap.pairs:,} pairs of jurors share items (fewest {overlap.fewest:,}, "
     words += f"median {overlap.median:,})"
-    if overlap.trios_sharing is not None and overlap.trios:
-        words += f"; {overlap.trios_sharing:,} of {overlap.trios:,} trios do"
     if overlap.loners:
         words += f"; {_listed(overlap.loners)} share none"
     return words

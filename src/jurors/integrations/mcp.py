@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 import jurors
 from jurors.errors import JurorsError, OptionError, VotesError, match_name, optional_import
-from jurors.options import LimitOptions, PairOptions, TableOptions, check_known, column_names
-from jurors.pairwise.grade import grade_pairs
+from jurors.options import LimitOptions, TableOptions, check_known, column_names
 from jurors.results import FORMATS_OF_RESULTS, Result
 from jurors.votes.io.sources import TABLE_SEPARATOR, matching_files, split_inside
 
@@ -122,14 +121,7 @@ def _tools(named: NamedFiles) -> tuple[Callable[..., str], ...]:
 
         Jurors that give numbers are graded by reliability, jurors that compare two answers by their preferences.
         """
-        try:
-            return _shown(_grade(named, file, gold, options), format)
-        except JurorsError as error:
-            if gold is not None or error.code != "pairs":
-                raise
-        names = column_names(PairOptions)
-        pair_options = {name: value for name, value in _checked(options).items() if name in names}
-        return _shown(grade_pairs(named.path(file), **pair_options), format)
+        return _shown(_grade(named, file, gold, options), format)
 
     def check(
         file: str, limits: Options | None = None, gold: str | None = None, options: Options | None = None,

@@ -14,7 +14,7 @@ import numpy as np
 
 from jurors._lazy import is_computed, replace_unread
 from jurors._numeric import Integers, single_threaded
-from jurors.errors import OptionError, VotesError, check_choice
+from jurors.errors import OptionError, check_choice
 from jurors.evaluate.alarms import Alarm, sort_by_severity
 from jurors.evaluate.evaluation import Evaluation
 from jurors.evaluate.family import DeclaredFamilies, resolve_families
@@ -28,10 +28,10 @@ from jurors.jury.inputs import (
     count_rows,
     drop_silent_jurors,
     label_refusals,
-    read_input,
+    read_data,
     source_votes,
 )
-from jurors.jury.kinds import LABELS, PREFERENCES, kind_of
+from jurors.jury.kinds import LABELS, kind_of
 from jurors.jury.methods import METHODS, GradeRequest, default_method
 from jurors.options import GradeOptions, Grading, GradingOptions, show_options, split_options
 from jurors.sketch.sketch import Sketch
@@ -93,22 +93,10 @@ def grade(source: Any, *, by: Any = None, **options: Unpack[GradeOptions]) -> Ev
         return cast("Evaluation", grade_by(source, by, **options))
     grading, reading = split_options(options)
     parsed = Grading.of(grading)
-    if reading.get("scale") == PREFERENCES.scale:
-        pairs: Any = {name: value for name, value in reading.items() if name != "scale"}
-        return cast("Evaluation", PREFERENCES.grade(source, **PREFERENCES.applicable(grading), **pairs))
-    if kind_of(source) is not LABELS and not isinstance(source, Votes | Sketch):  # `Numbers` or `Preferences`
-        return cast("Evaluation", kind_of(source).grade(source, **kind_of(source).applicable(grading)))
-    try:
-        votes = read_input(source, by_item=parsed.gold is not None, **reading)
-    except VotesError as error:
-        if error.code != "pairs" or hasattr(source, "read"):  # a stream gives its content only once
-            raise
-        return cast("Evaluation", PREFERENCES.grade(source, **PREFERENCES.applicable(grading), **reading))
-    if (kind := kind_of(votes)) is not LABELS:
-        is_counted = isinstance(votes, Sketch) and not isinstance(source, Sketch)
-        rows = read_input(source, **reading) if is_counted else source_votes(votes)
-        return cast("Evaluation", kind.grade(rows, **kind.applicable(grading)))
-    return _single_label(votes, parsed.level) or grade_counted(*_count_with_gold(votes, parsed), parsed)
+    data = read_data(source, by_item=parsed.gold is not None, **reading)
+    if (kind := kind_of(data)) is not LABELS:
+        return cast("Evaluation", kind.grade(source_votes(data), **kind.applicable(grading)))
+    return _single_label(data, parsed.level) or grade_counted(*_count_with_gold(data, parsed), parsed)
 
 
 def grade_rows(
@@ -208,10 +196,10 @@ def _with_families(result: Evaluation, grading: Grading) -> Evaluation:
     """The same votes read with the declared families, beside the reading without."""
     families = resolve_families(grading.families, result.jurors)
     if result.sketch is not None and result.sketch.tuples.scale == "ordinal":
-        message = "family= (--family) is for labels, and these votes are ordered levels; take them as labels (scale=)"
+        message = "family= is for labels, and these votes are ordered levels; take them as labels (scale=)"
         raise OptionError(message, code="does_not_apply", name="family")
     if result.islands:
-        message = "family= (--family) needs jurors that share items, and these fall into groups that share none"
+        message = "family= needs jurors that share items, and these fall into groups that share none"
         raise OptionError(message, code="does_not_apply", name="family")
     calibration, partition = cast("Calibration", result.calibration), result.independent.partition
     blind = calibration.blind or result

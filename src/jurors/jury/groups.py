@@ -391,7 +391,7 @@ GroupGrader: TypeAlias = Callable[[Votes, NDArray[np.int64]], Any]
 def _label_grader(votes: Votes, grading: Mapping[str, Any]) -> GroupGrader:
     """Grades by labels, with the gold items that are in the group."""
     if grading.get("family"):
-        message = "family= (--family) does not apply with by= (--by); grade each group's votes by themselves"
+        message = "family= does not apply with by=; grade each group's votes by themselves"
         raise OptionError(message, code="does_not_apply", name="family")
     known = _gold(votes, grading)
 

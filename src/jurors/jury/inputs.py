@@ -20,8 +20,9 @@ from jurors._lazy import lazy_fields
 from jurors._numeric import Integers
 from jurors.errors import SketchError, VotesError, format_first_names
 from jurors.evaluate.alarms import Alarm
-from jurors.jury.kinds import numbers_refusal
+from jurors.jury.kinds import LABELS, NUMBERS, PREFERENCES, kind_of, numbers_refusal
 from jurors.options import (
+    PairOptions,
     Reading,
     ReadingOptions,
     SourceOptions,
@@ -107,9 +108,46 @@ def read_input(source: Any, *, by_item: bool = True, **reading: Unpack[SourceOpt
     if is_in_memory(source):
         if by_item or not is_table(source):
             return votes_in_memory(source, options)
-        return Sketch.from_frame(source, **_applicable(options, column_names(TableOptions), "a dataframe"))
-    options = _applicable(options, column_names(ReadingOptions), "files")
+        return Sketch.from_frame(source, **check_applies(options, column_names(TableOptions), "a dataframe"))
+    options = check_applies(options, column_names(ReadingOptions), "files")
     return read_votes(source, **options) if by_item else read_sketch(source, **options)
+
+
+def read_data(source: Any, *, by_item: bool = True, **reading: Unpack[SourceOptions]) -> Any:
+    """Read data of any kind: votes or a sketch of labels, numbers, or preferences where the source holds pairs.
+
+    Parameters
+    ----------
+    by_item
+        As in `read_input`; numbers are always read by item.
+
+    Returns
+    -------
+    Votes, Sketch, Numbers or Preferences
+    """
+    if isinstance(source, (Votes, Sketch)):
+        return read_input(source, **reading)
+    if kind_of(source) is not LABELS:  # `Numbers` or `Preferences`
+        return source
+    scale = reading.get("scale")
+    others: Any = {name: value for name, value in reading.items() if name != "scale"}
+    if scale == NUMBERS.scale:  # read as nominal: a cell that is no number is then reported with its place
+        from jurors.numeric.data import numbers_of
+
+        return numbers_of(as_votes(source, scale="nominal", **others))
+    if scale != PREFERENCES.scale:
+        try:
+            data = read_input(source, by_item=by_item, **reading)
+            if by_item or kind_of(data) is LABELS:
+                return data
+            return read_input(source, **reading)
+        except VotesError as error:
+            of_votes = set(others) - set(column_names(PairOptions))
+            if error.code != "pairs" or of_votes or hasattr(source, "read"):  # a stream gives its content only once
+                raise
+    from jurors.pairwise.data import read_pairs
+
+    return read_pairs(source, **others)
 
 
 def _select(votes: Votes, options: Mapping[str, Any], what: str) -> Votes:
@@ -117,17 +155,11 @@ def _select(votes: Votes, options: Mapping[str, Any], what: str) -> Votes:
 
     OptionError where another option is given.
     """
-    given = _applicable(options, SELECTION_OPTIONS, what)
+    given = check_applies(options, SELECTION_OPTIONS, what)
     reading = Reading(**{name: value for name, value in given.items() if value is not None})
     known = votes if votes.scale_why else detect_scale(votes)
     recoded = recode_votes(select_votes(known, reading), reading)
     return merge_numbered_jurors(apply_scale(recoded, reading) if Recoding.of(reading) else recoded, reading.join)
-
-
-def _applicable(options: Mapping[str, Any], known: Sequence[str], what: str) -> dict[str, Any]:
-    """The options that are for this kind of source; OptionError where another is given."""
-    check_applies(options, known, what)
-    return {name: value for name, value in options.items() if name in known}
 
 
 def votes_and_column(
@@ -146,11 +178,11 @@ def votes_and_column(
         The columns `beside` it, likewise.
     """
     if isinstance(source, (str, Path)) or hasattr(source, "read"):
-        files = _applicable(reading, column_names(ReadingOptions), "files")
+        files = check_applies(reading, column_names(ReadingOptions), "files")
         votes, named = read_votes_with_key(source, column, what=what, beside=beside, **files)
         return votes, named.by_row(votes), {name: key.by_row(votes) for name, key in named.beside.items()}
     column = "system" if column is None else column
-    given = _applicable(reading, column_names(TableOptions), "a dataframe")
+    given = check_applies(reading, column_names(TableOptions), "a dataframe")
     given["ignore"] = (*text_columns(given.get("ignore") or ()), *beside)
     parsed = Reading.of(given, TableOptions)
     opened = open_frame(source)
@@ -326,7 +358,7 @@ class CountedVotes:
             if meant := [name for name in self.votes.labels if _is_misspelt(str(label), str(name))]:
                 raise VotesError(
                     f"no juror gives the gold label {label!r}. Did you mean {meant[0]!r}? If it is a label of its own, "
-                    "list all labels with labels= (--labels)"
+                    "list all labels with labels="
                 )
         later: Any = partial(_with_unused, self, unused)
         return replace(aligned, alarms=later), known

@@ -29,7 +29,7 @@ class Kind:
     labeller: str  #: the one that labels the items, values them or ranks the objects
     scorer: str = ""  #: the one that takes a key, where there is one
     fewest_items: int = 0  #: of a group whose grades mean something
-    instead: tuple[str, str] = ("", "")  #: what to do where an option is for labels alone: in Python, by flags
+    instead: str = ""  #: what to do where an option is for labels alone
 
     def grade(self, data: Any, **options: Any) -> Any:
         """Grade the jurors of such data, or of a file that holds some."""
@@ -44,9 +44,7 @@ class Kind:
         rows = data if self is LABELS else getattr(data, "tuples", data)  # of a sketch, the rows: values have items
         return _load(self.scorer)(rows, key, **options)
 
-    def applicable(
-        self, grading: Mapping[str, Any], others: Sequence[str] = (), *, spelling: str = "{}=", where: str = ""
-    ) -> dict[str, Any]:
+    def applicable(self, grading: Mapping[str, Any], others: Sequence[str] = (), *, where: str = "") -> dict[str, Any]:
         """Select the options of grading that apply to this kind; OptionError where another is given.
 
         Parameters
@@ -55,8 +53,6 @@ class Kind:
             Options of `grade`; of what is not labelled, only the level applies.
         others
             What else is given that is for labels alone, as the message is to call it.
-        spelling
-            How the message writes the name of an option.
         where
             What the message adds about the data.
 
@@ -64,9 +60,9 @@ class Kind:
         -------
         dict
         """
-        if not self.instead[0]:
+        if not self.instead:
             return dict(grading)
-        given = [spelling.format(name) for name in changed_options(grading) if name != "level"]
+        given = [f"{name}=" for name in changed_options(grading) if name != "level"]
         for what in (*given, *others):
             raise self.does_not_apply(what, where)
         return {"level": float(grading.get("level", DEFAULTS["level"]))}
@@ -78,9 +74,8 @@ class Kind:
         -------
         OptionError
         """
-        instead = self.instead[what.startswith("--")]
-        message = f"{what} does not apply to {self.name}{where}; leave it out, or {instead}"
-        return OptionError(message, code="does_not_apply", name=what.strip("-="))
+        message = f"{what} does not apply to {self.name}{where}; leave it out, or {self.instead}"
+        return OptionError(message, code="does_not_apply", name=what.strip("="))
 
 
 # fewest_items: the smallest test whose intervals were checked (benchmarks/plan_widths.py, benchmarks/ratings.py)
@@ -89,12 +84,10 @@ LABELS = Kind(
 )
 NUMBERS = Kind(
     "numbers", "interval", "numeric.grade.grade_numbers", "numeric.grade.value_items", "numeric.score.score_numbers",
-    fewest_items=50,
-    instead=("make labels of them (threshold=, bins=)", "make labels of them (--threshold NUMBER, --bins 5)"),
+    fewest_items=50, instead="make labels of them (threshold=, bins=)",
 )  # fmt: skip
 PREFERENCES = Kind(
-    "pairs", "pairs", "pairwise.grade.grade_pairs", "pairwise.grade.rank",
-    instead=("say scale='nominal'", "say --scale nominal"),
+    "pairs", "pairs", "pairwise.grade.grade_pairs", "pairwise.grade.rank", instead="say scale='nominal'"
 )  # fmt: skip
 
 

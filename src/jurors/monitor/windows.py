@@ -277,7 +277,7 @@ class Panes:
         elif len(self.labels) + len(new) > MOST_LABELS:
             raise VotesError(
                 f"a monitor takes at most {MOST_LABELS} labels, and these are more; group scores first "
-                "of numbers with threshold= (--threshold 0.5) or bins= (--bins 0,3,7,10)",
+                "of numbers with threshold= or bins=",
                 code="many_labels",
                 needed=MOST_LABELS,
             )

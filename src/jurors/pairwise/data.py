@@ -193,9 +193,7 @@ def answers_of(
     if options.names:
         if columns.winner is None or columns.several == "flags":
             what = "winners and losers" if columns.winner is None else "a flag for each side"
-            raise VotesError(
-                f"map= (--map) renames answers, but these columns are {what}; leave it out", code="does_not_apply"
-            )
+            raise VotesError(f"map= renames answers, but these columns are {what}; leave it out", code="does_not_apply")
         distinct = [v for k in columns.answers for v in clean_cells(cells[k][0], column=names[k])]
         given = dict.fromkeys(str(value) for value in distinct if value is not None)
         for name in options.names:
@@ -295,7 +293,7 @@ def _refuse(row: int, name: str, values: Sequence[str | None], code: NDArray[Any
         up, down = next((v for v in given if v.casefold() in UP), "1"), next(v for v in given if v.casefold() in DOWN)
         raise VotesError(
             f"column {name!r} contains {down} and {up}, which may mean the first and the second object or the reverse; "
-            f"choose with map= (--map {down}=first,{up}=second or --map {up}=first,{down}=second)",
+            f"choose with map='{down}=first,{up}=second' or map='{up}=first,{down}=second'",
             code="two_readings",
             column=name,
         )
@@ -303,8 +301,7 @@ def _refuse(row: int, name: str, values: Sequence[str | None], code: NDArray[Any
     raise row_fault(
         row + 1,
         f"column {name!r}: {odd!r} is neither a side (left, model_a, A>B), nor one of the two objects, nor a tie; "
-        f"correct it, define it with map= (--map {odd}=first, second or tie), or leave such answers out with missing= "
-        "(--missing VALUE)",
+        f"correct it, define it with map='{odd}=first' (or second, or tie), or leave such answers out with missing=",
     )
 
 
@@ -404,7 +401,7 @@ def _find_columns(names: Sequence[str], facts: Any, options: PairReading) -> Pai
     if columns is None:
         raise VotesError(
             f"no columns of two objects and a winner among {quoted_names(names)}; name them with "
-            "left=, right= and winner= (--left, --right, --winner COLUMN)",
+            "left=, right= and winner=",
             code="no_votes_table",
             columns=tuple(names),
         )

@@ -17,7 +17,7 @@ from jurors.evaluate.alarms import KINDS, Alarm, sort_by_severity
 from jurors.evaluate.card import percent
 from jurors.jury.inputs import source_votes
 from jurors.jury.kinds import NUMBERS, PREFERENCES, Kind
-from jurors.numeric.data import numbers_of, shown
+from jurors.numeric.data import Numbers, numbers_of, shown
 from jurors.numeric.grade import (
     ABOUT_VALUES,
     calibrate_numbers,
@@ -163,16 +163,16 @@ _NUMBERS_METHOD = (
 )
 
 
-def numbers_page(votes: Votes | Sketch, level: float, command: Command) -> KindContent:
+def numbers_page(data: Votes | Sketch | Numbers, level: float, command: Command) -> KindContent:
     """Grade the jurors and value the items by one fit.
 
     Returns
     -------
     KindContent
     """
-    table = source_votes(votes)
+    numbers = data if isinstance(data, Numbers) else numbers_of(source_votes(data))
     with single_threaded():
-        fit = calibrate_numbers(numbers_of(table))
+        fit = calibrate_numbers(numbers)
         grades, values = number_grades_by(fit, level), values_by(fit, level)
     title, tables = _card_parts(grades)
     scale = () if "--scale" in command("") else ("--scale", NUMBERS.scale)
@@ -207,7 +207,7 @@ def numbers_page(votes: Votes | Sketch, level: float, command: Command) -> KindC
             ("See how far the jurors agree, which is not how accurate they are", command("agreement", *scale)),
         ),
         method=_NUMBERS_METHOD,
-        remarks=(f"Read as numbers: {table.scale_why}.", *outliers),
+        remarks=(f"Read as numbers: {numbers.scale_why}.", *outliers),
         tables=tables,
         document={"grades": grades.to_dict(), "values": values.to_dict()},
     )

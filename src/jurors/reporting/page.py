@@ -8,7 +8,6 @@ and labels are text everywhere; templates escape, scripts use text nodes only.
 from __future__ import annotations
 
 import base64
-import glob
 import gzip
 import hashlib
 import os
@@ -21,7 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -29,11 +28,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 from jurors._files import atomic_path, atomic_write, check_writable
 from jurors.errors import JurorsError, OptionError, VotesError
-from jurors.jury.kinds import LABELS, PREFERENCES, Kind, kind_of
+from jurors.jury.kinds import LABELS, PREFERENCES, kind_of
 from jurors.options import GradingOptions, Label, column_names, command_line, text_columns
 from jurors.results import COLOURS, compact_json, digest, escape_text, inert, interval_name, policy, without_secrets
 from jurors.versions import VERSION
-from jurors.votes.io.sources import are_files, is_served, is_there, split_inside
+from jurors.votes.io.sources import are_files, is_served, is_there, matching_files
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -199,44 +198,42 @@ def report_html(
     (True, True)
     """
     check_drawable()
-    from jurors.pairwise.data import Preferences, read_pairs
-    from jurors.reporting import tables as findings
-    from jurors.votes.key import as_key
+    from jurors.jury.groups import votes_and_groups
+    from jurors.jury.inputs import read_data
+    from jurors.reporting.tables import is_large_panel
+    from jurors.votes.key import as_key, read_votes_with_key
 
     grading = {name: options.pop(name) for name in column_names(GradingOptions) if name in options}
     is_named = isinstance(key, str) and isinstance(source, (str, Path)) and not is_there(key)
     inputs = [("votes", source), ("answer key", None if is_named else key), ("gold items", grading.get("gold")),
               ("answers", answers)]  # fmt: skip
 
-    def pairs_page() -> str:
-        reading = {name: value for name, value in options.items() if name != "scale"}
-        return make(
-            lambda: (read_pairs(source, **reading), None), shown_options=reading, reading=reading, kind=PREFERENCES
-        ).html
-
-    make = partial(
-        make_page, inputs=inputs, title=title, command=command, grading=grading, texts=texts, answers=answers
-    )
-    if isinstance(source, Preferences) or options.get("scale") == PREFERENCES.scale:
-        return pairs_page()
+    shown_options, systems = dict(options), None
+    if options.get("scale") == PREFERENCES.scale:  # commands on pairs take no scale
+        del shown_options["scale"]
+    reading = shown_options
+    if is_named:
+        shown_options = {**options, "key": f"column {key}"}
+        reading = {**options, "ignore": (*text_columns(options.get("ignore") or ()), key)}
     if system is not None:
-        from jurors.jury.groups import votes_and_groups
-
         if is_named:
             message = "with system=, key= is a file or a mapping, not a column"
             raise OptionError(message, code="does_not_apply", name="key")
-        votes, groups, _ = votes_and_groups(source, system, "system", cast("Any", options))
-        given = {**options, "system": system if isinstance(system, str) else None, "good": good}
-        known = None if key is None else as_key(key)
-        return make(lambda: (votes, known), shown_options=given, reading=options, systems=(groups, good)).html
-    shown_options = {**options, **({"key": f"column {key}"} if is_named else {})}
-    reading = {**options, "ignore": (*text_columns(options.get("ignore") or ()), key)} if is_named else options
-    try:
-        return make(lambda: findings.read(source, key, **options), shown_options=shown_options, reading=reading).html
-    except VotesError as error:
-        if error.code != "pairs" or hasattr(source, "read"):  # a stream gives its content only once
-            raise
-    return pairs_page()
+        source, groups, _ = votes_and_groups(source, system, "system", cast("Any", options))
+        shown_options = {**options, "system": system if isinstance(system, str) else None, "good": good}
+        options, systems = {}, (groups, good)
+
+    def read() -> tuple[Any, Key | None]:
+        if is_named:
+            return read_votes_with_key(source, key, **options)
+        by_item = key is not None or not is_large_panel([source])
+        data = read_data(source, by_item=by_item, **cast("Any", options))
+        return data, None if key is None else as_key(key)
+
+    return make_page(
+        read, inputs=inputs, title=title, command=command, grading=grading, texts=texts, answers=answers,
+        shown_options=shown_options, reading=reading, systems=systems,
+    ).html  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -250,7 +247,6 @@ class Page:
 def make_page(
     read: Callable[[], tuple[Votes | Sketch | Preferences, Key | None]],
     *,
-    kind: Kind = LABELS,
     inputs: Sequence[tuple[str, Any]],
     title: str | None = None,
     command: str | None = None,
@@ -267,8 +263,6 @@ def make_page(
     ----------
     read
         Called once the work on the page's other parts has started.
-    kind
-        Of the data, where that is known; votes may turn out to be numbers.
     inputs
         What is read, and as what: the votes first.
     title, command
@@ -291,7 +285,6 @@ def make_page(
     from jurors.reporting.tables import find_findings
 
     others = [f"an {what}" if what[0] == "a" else what for what, source in inputs[1:] if source is not None]
-    kind.applicable(grading, others, where=_THESE)  # before anything is read
     with closing(RuntimeMaker()) as maker:
         checksums = start_checksums(inputs)
         data, key = read()
@@ -508,15 +501,10 @@ def _files(source: str | Path) -> list[Path]:
     """List the files that a path, a folder or a pattern names."""
     if is_served(source):
         return []
-    path = Path(split_inside(str(source))[0])
     try:
-        if path.is_dir():
-            return sorted(file for file in path.rglob("*") if file.is_file() and not file.name.startswith("."))
-        if path.exists():
-            return [path] if path.is_file() else []
-    except OSError:  # a name too long to be one
+        return sorted(path for path in matching_files(str(source)) if path.is_file())
+    except (OSError, VotesError):  # a name too long to be one, or a pattern that matches nothing
         return []
-    return sorted(Path(name) for name in glob.glob(str(path), recursive=True) if Path(name).is_file())
 
 
 def _checked(role: str, path: Path) -> Input:

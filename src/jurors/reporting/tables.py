@@ -24,15 +24,14 @@ from jurors.evaluate.dependence import dependence_with_key
 from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
 from jurors.jury.compare import Comparison, compare_counted, default_methods, score_counted
 from jurors.jury.grade import grade_rows
-from jurors.jury.inputs import CountedVotes, read_input, source_votes
+from jurors.jury.inputs import CountedVotes, source_votes
 from jurors.jury.label import Labelling, label_rows, short_vote
 from jurors.jury.systems import SystemComparison, compare_graded
 from jurors.reporting.charts.base import share_of
 from jurors.results import Table, count_noun, escape_text, interval_name
 from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.alarms import KeyCheck, Labels
-from jurors.votes.io.sources import is_there
-from jurors.votes.key import ItemTexts, Key, as_key, read_votes_with_key
+from jurors.votes.key import ItemTexts, Key
 from jurors.votes.table import Votes
 
 # -- findings: the evaluation, and what else can be computed in reasonable time --
@@ -108,19 +107,6 @@ def find_findings(
         with suppress(JurorsError):
             curve = correlation_curve(sketch)
     return ReportFindings(evaluation, labelling, keyed, comparison, curve, queue, audit, compared)
-
-
-def read(source: Any, key: Any = None, **reading: Any) -> tuple[Votes | Sketch, Key | None]:
-    """Read the votes, and the key: a column of the same file if it names no other file.
-
-    Returns
-    -------
-    (Votes or Sketch, Key or None)
-    """
-    if isinstance(key, str) and isinstance(source, (str, Path)) and not is_there(key):
-        return read_votes_with_key(source, key, **reading)
-    by_item = key is not None or not is_large_panel([source])
-    return read_input(source, by_item=by_item, **reading), None if key is None else as_key(key)
 
 
 def is_large_panel(sources: Iterable[Any]) -> bool:

@@ -72,11 +72,11 @@ def merge_votes(parts: Sequence[tuple[str, Votes]], *, union_labels: bool = Fals
     for other, votes in with_scale[1:]:
         if first.scale != votes.scale:
             held = f"{name} has {first.scale} votes and {other} has {votes.scale} votes"
-            hint = f"count both the same way (--scale {first.scale})"
+            hint = f"count both the same way (scale={first.scale!r})"
             raise SketchError(f"cannot merge sketches of different scales: {held}; {hint}")
         shared = [label for label in votes.labels if label in first.labels]
         if first.scale == "ordinal" and shared != [label for label in first.labels if label in shared]:
-            hint = "count both with the levels in one order (--labels low,mid,high)"
+            hint = "count both with the levels in one order (labels=)"
             raise SketchError(f"cannot merge sketches: the levels of {name} and {other} differ in order; {hint}")
     labels = first.labels
     if union_labels:  # those of the first come first; text, numbers and booleans are not mixed
@@ -134,7 +134,7 @@ def check_same(name: str, left: Sequence[Any], other: str, right: Sequence[Any],
         for where, values in ((name, only_left), (other, only_right))
         if values
     ]
-    hint = "" if what == "jurors" else "; name all labels when counting with labels= (--labels A,B)"
+    hint = "" if what == "jurors" else "; name all labels when counting with labels="
     if alike:
         hint = "; text and numbers are different labels: count both from the same kind of file"
     elif what == "labels":

@@ -160,7 +160,7 @@ class Key:
             if str(truth) not in texts and may_mean_missing(truth, [*votes.labels, truth], 0.0):
                 raise VotesError(
                     f"the answer key says {truth!r}, which nobody votes and which may mean that the true label is "
-                    f"unknown; leave it out with missing= (--missing={truth})"
+                    f"unknown; leave it out with missing={str(truth)!r}"
                 )
         distinct = list(dict.fromkeys(map(str, truths)))
         if len(distinct) > 1 and texts and not texts & set(distinct):
@@ -182,7 +182,7 @@ class Key:
         if self.items is not None and votes.counts is not None and votes.items is None:
             raise VotesError(
                 "these votes are counts of decision tuples and name no items, so a key by item cannot be used; "
-                "put the true label into a column of the counts and name that column (--key COLUMN)"
+                "put the true label into a column of the counts and name that column (key=)"
             )
         return self._rows_of(votes.item_names())
 
@@ -212,7 +212,7 @@ class Key:
 def _as_numbers(*labels: Iterable[Any]) -> str:
     """The alternative for a key on another scale: correlation needs no common one."""
     are_numbers = all(None not in numerals(some_labels).texts for some_labels in labels)
-    return "; as numbers, --scale interval scores them by correlation" if are_numbers else ""
+    return "; as numbers, scale='interval' scores them by correlation" if are_numbers else ""
 
 
 def _array(values: Sequence[Any]) -> NDArray[Any]:
@@ -319,7 +319,7 @@ def read_votes_with_key(
         if column is None:
             column = next((name for name in opened.names if name.casefold() == "system"), None)
         if column is None:
-            message = f"name the column of systems (--system COLUMN), one of {quoted_names(opened.names)}"
+            message = f"name the column of systems (system=), one of {quoted_names(opened.names)}"
             raise VotesError(message, code="key_column")
         table = opened.reaching(column, *beside)
         truth = find_column(table.names, column)
@@ -542,9 +542,7 @@ def read_item_texts(source: Source, text: str | Sequence[str] = (), *, item: str
         if isinstance(opened, ToolLog):
             return _texts_of_log(opened.read(), shown, name)
         if not shown:
-            raise VotesError(
-                f"name the column to show with text= (--text COLUMN): there are {quoted_names(opened.names)}"
-            )
+            raise VotesError(f"name the column to show with text=: there are {quoted_names(opened.names)}")
         opened = opened.every_column().reaching(*shown, item=item)
         item = item_name(opened.joint) or None if item is None else item
         columns = [find_column(opened.names, column) for column in shown]

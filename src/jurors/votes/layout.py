@@ -8,7 +8,6 @@ alone; where there are cells to look at, `jurors.votes.layout_detection` decides
 from __future__ import annotations
 
 import re
-import shlex
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, field, replace
@@ -95,7 +94,7 @@ def layout_by_words(names: Sequence[str], options: Reading, is_number: Callable[
             if long[role] is None:
                 raise VotesError(
                     "one vote per row needs the columns item, juror and label, but none of "
-                    f"{quoted_names(names)} is the {role}; name it with {role}= (--{role} COLUMN)"
+                    f"{quoted_names(names)} is the {role}; name it with {role}="
                 )
         if len(set(long.values())) < 3:
             raise VotesError(f"item, juror and label must be three different columns of {quoted_names(names)}")
@@ -108,7 +107,7 @@ def layout_by_words(names: Sequence[str], options: Reading, is_number: Callable[
         if count is not None and options.layout == "auto" and not is_number(count):
             count = None  # a juror who happens to be called "n"
     if options.layout == "counts" and count is None:
-        raise VotesError(f"none of {quoted_names(names)} is the count; name it with count= (--count COLUMN)")
+        raise VotesError(f"none of {quoted_names(names)} is the count; name it with count=")
     items = [given["item"]] if "item" in given else named_items(names, {*ignored, count})
     if len(items) > 1:
         raise two_items(names[items[0]], names[items[1]])
@@ -136,8 +135,8 @@ def named_long(names: Sequence[str], given: dict[str, int], ignored: Set[int | N
 def has_counts(column: str) -> VotesError:
     """The error about counts beside one vote per row."""
     return VotesError(
-        f"one vote per row cannot have counts: leave column {column!r} out with ignore= "
-        f"({column_flag('ignore', column)}), or give each juror a column"
+        f"one vote per row cannot have counts: leave column {column!r} out with "
+        f"{column_flag('ignore', column)}, or give each juror a column"
     )
 
 
@@ -150,10 +149,10 @@ def named_items(names: Sequence[str], taken: Set[int | None]) -> list[int]:
 
 
 def two_items(one: str, two: str) -> VotesError:
-    """The error about two columns that look like the item, with the flags that choose one and leave the other out."""
+    """The error about two columns that look like the item, with the options that choose one and leave the other out."""
     return VotesError(
-        f"columns {one!r} and {two!r} both look like the item; choose with item= ({column_flag('item', one)}) and "
-        f"leave the other out with ignore= ({column_flag('ignore', two)})",
+        f"columns {one!r} and {two!r} both look like the item; choose with {column_flag('item', one)} and "
+        f"leave the other out with {column_flag('ignore', two)}",
         code="two_items",
         columns=(one, two),
     )
@@ -168,14 +167,13 @@ def _refuse_not_wide(names: Sequence[str], votes: Sequence[int]) -> None:
     if len(names) == 1 and len(names[0].split()) > 1:
         raise VotesError(
             f"the only column is {names[0][:60]!r}; separate cells by commas, tabs, semicolons or bars, not by blanks "
-            "(or use layout='wide' (--layout wide) if it is one juror)"
+            "(or use layout='wide' if it is one juror)"
         )
     worker = guess_column([names[k] for k in votes], JUROR_WORDS)
     if len(votes) <= 2 and worker is not None:
         raise VotesError(
             f"column {names[votes[worker]]!r} looks like one vote per row, but the columns {quoted_names(names)} do "
-            "not name item, juror and label; name them with item=, juror= and label= (--item …), or use "
-            "layout='wide' (--layout wide)",
+            "not name item, juror and label; name them with item=, juror= and label=, or use layout='wide'",
             code="no_label_column",
             column=names[votes[worker]],
         )
@@ -192,7 +190,7 @@ def one_vote_per_row(item: str, jurors: Sequence[str]) -> str | None:
     Examples
     --------
     >>> one_vote_per_row("q", ["who", "label"])
-    "items come again in column 'q' and 'label' looks like the vote of one vote per row: try juror='who' (--juror who)"
+    "items come again in column 'q' and 'label' looks like the vote of one vote per row: try juror='who'"
     >>> one_vote_per_row("item", ["ann", "bob"])
     """
     label = guess_column(jurors, LABEL_WORDS)
@@ -201,24 +199,24 @@ def one_vote_per_row(item: str, jurors: Sequence[str]) -> str | None:
     who = jurors[1 if label == 0 else 0]
     return (
         f"items come again in column {item!r} and {jurors[label]!r} looks like the vote of one vote per row: try "
-        f"juror={who!r} (--juror {who})"
+        f"juror={who!r}"
     )
 
 
 def looks_like_key(column: str, what: str) -> VotesError:
     """The error about an answer key among the jurors: graded as a juror it would spoil everything, and look perfect."""
     return VotesError(
-        f"column {column!r} looks like {what}, not like a juror: leave it out with ignore= "
-        f"({column_flag('ignore', column)}), use it with {column_flag('key', column)}, or use layout='wide' "
-        "(--layout wide) if it is a juror",
+        f"column {column!r} looks like {what}, not like a juror: leave it out with "
+        f"{column_flag('ignore', column)}, use it with {column_flag('key', column)}, or use layout='wide' if it is a "
+        "juror",
         code="key_column",
         column=column,
     )
 
 
 def column_flag(role: str, *columns: str) -> str:
-    """The flag that names columns together, as the shell takes it: "--item question_id,model"."""
-    return f"--{role} {shlex.quote(','.join(columns))}"
+    """The option that names columns together: "item='question_id,model'"."""
+    return f"{role}={','.join(columns)!r}"
 
 
 def check_names(names: Sequence[str]) -> None:

@@ -117,9 +117,9 @@ def find_layout(
             name = names[column]
             raise VotesError(f"column {name!r} cannot number repetitions, it is the item, the juror or the label")
         if plain.kind == "counts":
-            raise VotesError("rows that stand for several items cannot be repetitions; leave repeat= (--repeat) out")
+            raise VotesError("rows that stand for several items cannot be repetitions; leave repeat= out")
         if plain.item is None:
-            raise VotesError("repetitions are of an item, but no column names it; say which with item= (--item COLUMN)")
+            raise VotesError("repetitions are of an item, but no column names it; say which with item=")
         return replace(plain, repeat=column)
     table = LayoutHints(names, options, look, count)
     return next(layout for rule in RULES if (layout := rule(table)) is not None)
@@ -183,8 +183,7 @@ def refuse_preferences(table: LayoutHints) -> None:
         return
     if certain_pair_columns(table.names, table.head, text_columns(options.ignore)) is not None:
         raise VotesError(
-            f"this table holds preferences between two objects: {WITH_PAIRS}; scale='nominal' (--scale nominal) reads "
-            "it as labels",
+            f"this table holds preferences between two objects: {WITH_PAIRS}; scale='nominal' reads it as labels",
             code="pairs",
         )
 
@@ -238,10 +237,10 @@ def refuse_transposed(table: LayoutHints) -> None:
     are_many = len(questions) >= 12 and len(questions) > profile.rows
     if (has_people and not has_items and (are_numbered or share_words)) or (are_many and are_numbered):
         juror = juror_of(table)
-        flag = "--juror COLUMN" if juror is None else table.flags("juror", juror)
+        flag = "juror=" if juror is None else table.flags("juror", juror)
         raise VotesError(
-            f"this table has people in rows and items in columns ({table.quoted(questions[:3])} …): use --transpose "
-            f"{flag} to turn it, or --layout wide if the columns are jurors",
+            f"this table has people in rows and items in columns ({table.quoted(questions[:3])} …): use transpose=True "
+            f"{flag} to turn it, or layout='wide' if the columns are jurors",
             code="no_votes_table",
         )
 
@@ -326,7 +325,7 @@ def long_layout(table: LayoutHints) -> Layout | None:
         return _checked_long(table, *columns)
     raise VotesError(
         f"this looks like one vote per row, but the columns {quoted_names(table.names)} do not name item, juror and "
-        f"label; use {_long_flags(table, *columns)}, or --layout wide if each column is a juror",
+        f"label; use {_long_flags(table, *columns)}, or layout='wide' if each column is a juror",
         code="no_label_column",
         columns=tuple(table.names[k] for k in columns),
     )
@@ -375,7 +374,7 @@ def refuse_rivals(table: LayoutHints, item: int, juror: int, label: int) -> None
     rivals = [k for k in rivals if not profile.follows(k, item) or profile.is_unique(item)]
     if len(rivals) > 2 or (len(rivals) == 2 and label not in rivals):
         others = [k for k in table.free if k not in rivals and (k != item or not profile.is_unique(item))]
-        wide = " ".join(["--layout wide", *(table.flags("ignore", k) for k in others)])
+        wide = " ".join(["layout='wide'", *(table.flags("ignore", k) for k in others)])
         what = f"the votes may be in the columns {table.quoted(rivals)} or one per row in {table.names[label]!r}"
         raise _two_readings(what, wide, _long_flags(table, item, juror, label))
 
@@ -496,7 +495,7 @@ def measured_layout(table: LayoutHints) -> Layout | None:
             raise VotesError(
                 f"column {table.names[k]!r} holds words ({columns[k].values[0]!r} …) where {table.quoted(numbers[:3])} "
                 f"hold numbers: leave it out ({table.flags('ignore', k)}), use it as groups of items "
-                f"({table.flags('by', k)}), or use --layout wide if it is a juror",
+                f"({table.flags('by', k)}), or use layout='wide' if it is a juror",
                 code="two_readings",
                 column=table.names[k],
             )
@@ -556,7 +555,7 @@ def refuse_item_in_two(table: LayoutHints, layout: Layout) -> None:
             out = " ".join(table.flags("ignore", n) for n in table.free if n not in table.ballots)
             raise VotesError(
                 f"column {names[item]!r} repeats items with different values of {names[k]!r}: use "
-                f"{table.flags('item', item, k)} if both together name the item, or --layout wide {out} to make each "
+                f"{table.flags('item', item, k)} if both together name the item, or layout='wide' {out} to make each "
                 "row an item",
                 code="two_readings",
             )
@@ -569,7 +568,7 @@ def refuse_other_columns(table: LayoutHints, layout: Layout) -> None:
         name = table.names[odd[0]]
         raise VotesError(
             f"column {name!r} holds the same labels as the jurors: leave it out with {table.flags('ignore', odd[0])}, "
-            "or use --layout wide if it is a juror",
+            "or use layout='wide' if it is a juror",
             code="key_column",
             column=name,
         )
@@ -605,7 +604,7 @@ def refuse_tallies(table: LayoutHints, layout: Layout) -> None:
     if np.isfinite(sums).all() and np.ptp(sums) == 0 and max(c.distinct for c in columns) > 1:
         raise VotesError(
             f"the columns {table.quoted(layout.votes)} add up to {sums[0]:g} in every row: they count the votes for "
-            "each label and do not name the jurors; give one vote per row, or use --layout wide if each is a juror",
+            "each label and do not name the jurors; give one vote per row, or use layout='wide' if each is a juror",
             code="no_votes_table",
         )
 
@@ -679,7 +678,7 @@ def find_transposed(table: LayoutHints, *, rows_are_named: bool = False) -> Tran
     if juror is None and not rows_are_named:
         raise VotesError(
             f"none of the columns {quoted_names(table.names)} names the jurors, another in every row: name it with "
-            "juror= (--juror COLUMN)",
+            "juror=",
             code="no_label_column",
         )
     never = (*OTHER_WORDS, *_PERSON_WORDS, "id")

@@ -361,7 +361,7 @@ def _answer_columns(
     if len(able) > 1 and (options.juror is not None or guess_column(names, _JURORS, (*sides, *able)) is not None):
         rivals = tuple(names[k] for k in able)
         message = f"columns {format_names(map(repr, rivals), 4)} all say which of two is better"
-        raise VotesError(f"{message}; name one with winner= (--winner COLUMN)", code="two_readings", columns=rivals)
+        raise VotesError(f"{message}; name one with winner=", code="two_readings", columns=rivals)
     return (tuple(able), "jurors" if len(able) > 1 else None) if able else None
 
 

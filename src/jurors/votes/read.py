@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import operator
 import re
-import shlex
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -88,8 +87,8 @@ def clean_cells(values: Sequence[Any] | NDArray[Any], missing: Iterable[Any] = (
         first = min(nested, key=str)  # engines give distinct cells in any order
         inside = next(iter(first), None) if isinstance(first, dict) else 0
         word = bare_word(column)
-        flag = "--item" if word in ITEM_WORDS else "--juror" if word in JUROR_WORDS else "--label"
-        way = f"; name what of it is meant, such as {flag} {shlex.quote(f'{column}.{inside}')}" if column else ""
+        role = "item" if word in ITEM_WORDS else "juror" if word in JUROR_WORDS else "label"
+        way = f"; name what of it is meant, such as {role}={f'{column}.{inside}'!r}" if column else ""
         raise VotesError(f"column {column!r} holds {str(first)[:40]!r}, which is not a single value{way}")
     floats = [v for v in cells if isinstance(v, float)]
     if floats and all(v.is_integer() for v in floats):

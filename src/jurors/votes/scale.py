@@ -422,7 +422,7 @@ class Recoding:
             present = {self._folded(cell) for cell in known}
             for name in self.names:
                 if self._folded(name) not in present:
-                    match_name(name, known, "label to rename (--map)")
+                    match_name(name, known, "label to rename (map=)")
             left = self._renamed(left)
             if self.ignore_case:  # every spelling of a name that was given is that name
                 given = {self._folded(label): label for label in self.names.values()}
@@ -434,8 +434,8 @@ class Recoding:
     def check_streams(self) -> None:
         """OptionError where this can be done only once all votes are there."""
         if self.ignore_case or len(self.bins) == 1:
-            what = "--ignore-case" if self.ignore_case else f"--bins {self.bins[0]}"
-            instead = "--map YES=yes" if self.ignore_case else "--bins with the ends (0,3,7,10)"
+            what = "ignore_case=" if self.ignore_case else f"bins={self.bins[0]}"
+            instead = "map='YES=yes'" if self.ignore_case else "bins= with the ends (0,3,7,10)"
             message = f"{what} takes all votes at once, and those of a stream come one by one: say {instead}"
             raise OptionError(message, code="does_not_apply")
 
@@ -478,7 +478,7 @@ class Recoding:
             return self.bins
         low, high, many = min(numbers), max(numbers), int(float(self.bins[0]))
         if low == high:
-            raise VotesError(f"all numbers are {_shown(low)}, of which no {many} levels can be made (--bins)")
+            raise VotesError(f"all numbers are {_shown(low)}, of which no {many} levels can be made (bins=)")
         width = (high - low) / many
         edges = [low + width * k for k in range(1, many)]
         inner: list[str] = []
@@ -500,8 +500,9 @@ class Recoding:
         if read.doubt:
             raise VotesError(read.doubt, code="two_readings")
         if odd := [cell for cell, text in zip(filled, read.texts, strict=True) if text is None]:
-            flag, shown = "--threshold" if self.threshold else "--bins", format_names(map(repr, dict.fromkeys(odd)), 4)
-            raise VotesError(f"{flag} takes numbers, found {shown}; leave out what is no vote (--missing VALUE)")
+            option = "threshold=" if self.threshold else "bins="
+            shown = format_names(map(repr, dict.fromkeys(odd)), 4)
+            raise VotesError(f"{option} takes numbers, found {shown}; leave out what is no vote (missing=)")
         numbers = [Fraction(text or "0") for text in read.texts]
         names = self._ends(numbers) if ends is None else ends
         edges = [Fraction(end) for end in names]
@@ -510,7 +511,7 @@ class Recoding:
             if self.threshold is not None:
                 return PASS if number >= Fraction(self.threshold) else FAIL
             if not edges[0] <= number <= edges[-1]:
-                raise VotesError(f"{_shown(number)} lies outside the levels from {names[0]} to {names[-1]} (--bins)")
+                raise VotesError(f"{_shown(number)} lies outside the levels from {names[0]} to {names[-1]} (bins=)")
             place = max(k for k, edge in enumerate(edges[:-1]) if number >= edge)
             return f"{names[place]}{_BETWEEN}{names[place + 1]}"
 
@@ -582,13 +583,13 @@ def apply_scale(votes: Votes, options: Reading) -> Votes:
         if (labels := _by_size(votes.labels)) is None:
             shown = format_names(votes.labels, 8)
             message = f"the order of the labels {shown} is not known; name them, the lowest first"
-            raise VotesError(f"{message} with labels= (--labels low,mid,high)")
+            raise VotesError(f"{message} with labels=")
         votes = votes if labels == votes.labels else recode_labels(votes, labels)
     if scale == "interval":
         texts = numerals(votes.labels).texts
         if odd := [label for label, text in zip(votes.labels, texts, strict=True) if text is None]:
             message = f"votes on the scale 'interval' are numbers, found {format_names(map(repr, odd), 4)}"
-            raise VotesError(f"{message}; leave out what is no vote (--missing VALUE), or say --scale nominal")
+            raise VotesError(f"{message}; leave out what is no vote (missing=), or say scale='nominal'")
     return replace(votes, scale=scale, scale_why=f"as you say (--scale {scale})", scale_told=True)
 
 
@@ -644,7 +645,7 @@ def extend_labels(votes: Votes, more: Sequence[Label]) -> tuple[Label, ...]:
             return order
     new, levels = format_names(map(repr, more), 4), format_names(votes.labels, 8)
     message = f"nobody votes {new}, and its place among the levels {levels} is not known"
-    raise VotesError(f"{message}; name all levels, the lowest first, with labels= (--labels low,mid,high)")
+    raise VotesError(f"{message}; name all levels, the lowest first, with labels=")
 
 
 def _by_size(labels: Sequence[Label]) -> tuple[Label, ...] | None:
@@ -689,7 +690,7 @@ def select_jurors(jurors: Sequence[Any], options: Reading) -> list[int]:
     drop = {match_name(name, jurors, "juror") for name in text_columns(options.drop)}
     selected = [k for k, name in enumerate(jurors) if (not only or name in only) and name not in drop]
     if not selected:
-        raise VotesError(f"only= and drop= (--only, --drop) leave none of the jurors {format_names(jurors, 12)}")
+        raise VotesError(f"only= and drop= leave none of the jurors {format_names(jurors, 12)}")
     return selected
 
 
@@ -825,7 +826,7 @@ def families(jurors: Sequence[str], names: Iterable[str]) -> dict[str, list[int]
         if not called_so:
             known = sorted({base for juror in jurors for base in called(juror)[:1]})
             if not known:
-                raise VotesError(f"join= (--join {name}): no juror has a name that ends in a number, as repeats have")
+                raise VotesError(f"join={name!r}: no juror has a name that ends in a number, as repeats have")
             match_name(name, known, "juror with numbers after its name")  # which raises: there is none
         if members := [k for k in called_so if k not in taken]:
             groups[name] = members

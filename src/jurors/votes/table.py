@@ -286,10 +286,10 @@ def votes_twice(
     where = " in one repetition" if in_one_repetition else ""
     many = f"{repeated:,} repeated {'vote' if repeated == 1 else 'votes'} in all"
     ways = [
-        *([] if in_one_repetition else ["name the column that numbers its repetitions (--repeat COLUMN)"]),
-        "name the item by two columns where one does not tell it apart (--item ONE,TWO)",
-        "join its votes to one (--duplicates join)",
-        *(["keep the first or the last (--duplicates first)"] if ordered else []),
+        *([] if in_one_repetition else ["name the column that numbers its repetitions (repeat=)"]),
+        "name the item by two columns where one does not tell it apart (item='ONE,TWO')",
+        "join its votes to one (duplicates='join')",
+        *(["keep the first or the last (duplicates='first')"] if ordered else []),
     ]
     return VotesError(
         f"juror {juror!r} votes more than once on item {item!r}{where} ({many}); {', or '.join(ways)}",

@@ -7,9 +7,6 @@ titles, for tooltips and screen readers: `shorten_name` leaves nothing in them t
 
 from __future__ import annotations
 
-import base64
-import gzip
-import html
 import io
 import json
 import unicodedata
@@ -26,7 +23,6 @@ from jurors.evaluate.card import ENOUGH_VOTES, SHORT, percent_range
 from jurors.evaluate.card import shown_jurors as card_jurors
 from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
 from jurors.options import Label
-from jurors.reporting.page import RuntimeMaker
 from jurors.results import escape_text
 
 Chart: TypeAlias = Any  # an altair chart of any kind: single, layered, faceted or joined
@@ -244,31 +240,10 @@ def check_result(result: Any, kinds: tuple[type, ...], what: str) -> None:
         raise SketchError(f"the chart of {what} is made from {names}, got {type(result).__name__}")
 
 
-# -- a chart as a file: PNG and SVG without a browser, a page that needs no network, or Vega-Lite --
+# -- a chart as a file: PNG and SVG without a browser, or Vega-Lite --
 
-Format: TypeAlias = Literal["png", "svg", "html", "json"]
+Format: TypeAlias = Literal["png", "svg", "json"]
 FORMATS: tuple[Format, ...] = get_args(Format)
-
-_PAGE_TEMPLATE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>body {{ margin: 1rem; {style} }}</style>
-</head>
-<body>
-<div id="chart" role="img" aria-label="{title}"></div>
-<script>{library}</script>
-<script type="application/json" id="spec">{spec}</script>
-<script>
-const spec = JSON.parse(document.getElementById("spec").textContent);
-const actions = {{export: true, source: false, compiled: false, editor: false}};
-vegaEmbed("#chart", spec, {{renderer: "canvas", actions: actions}});
-</script>
-</body>
-</html>
-"""
 
 
 def render(chart: Chart, format: Format, *, theme: Theme = "light", scale: float = 2) -> bytes:
@@ -279,7 +254,7 @@ def render(chart: Chart, format: Format, *, theme: Theme = "light", scale: float
     chart
         What a chart function returned.
     format
-        "png", "svg", "html" (one file, no network) or "json" (Vega-Lite).
+        "png", "svg" or "json" (Vega-Lite).
     theme
         "light" and "dark" paint the background; "both" leaves it out.
     scale
@@ -296,25 +271,10 @@ def render(chart: Chart, format: Format, *, theme: Theme = "light", scale: float
         return json.dumps(dressed.to_dict(), ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
     with optional_import("pictures of charts need vl-convert: pip install 'jurors[plot]'"):
         import_module("vl_convert")
-    if format == "html":
-        return _page(dressed, theme).encode()
     out: Any = io.BytesIO() if format == "png" else io.StringIO()
     dressed.save(out, format=format, **({"scale_factor": scale} if format == "png" else {}))
     drawn = out.getvalue()
     return drawn if isinstance(drawn, bytes) else drawn.encode()
-
-
-def _page(chart: Chart, theme: Theme) -> str:
-    spec = chart.to_dict()
-    title = spec["title"]["text"] if isinstance(spec.get("title"), dict) else "chart"
-    background = config(theme)["background"]
-    scheme = "light dark" if theme == "both" else theme
-    style = f"color-scheme: {scheme};" + ("" if theme == "both" else f" background: {background};")
-    # "</script>" inside a name must not end the script: every "<" is written as an escape.
-    text = json.dumps(spec, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
-    library = gzip.decompress(base64.b64decode(RuntimeMaker().result().packed)).decode()
-    library = library.replace("</script", "<\\/script")
-    return _PAGE_TEMPLATE.format(title=html.escape(str(title)), style=style, library=library, spec=text)
 
 
 # -- names beside their points, without overlap: greedy, in pixels; a name without room is only in the tooltip --

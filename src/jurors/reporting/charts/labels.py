@@ -1,7 +1,6 @@
 """Labels and items: how common each label is, guaranteed bounds, decision tuples by true label, and probable errors.
 
-Where hardly any decision tuple occurs twice, tuples are joined by how the votes went. The plan of a jury, which has no
-labels yet, comes last.
+Where hardly any decision tuple occurs twice, tuples are joined by how the votes went.
 """
 
 from __future__ import annotations
@@ -428,18 +427,16 @@ def _merged(split: Floats, column_of: dict[int, int], size: int) -> Floats:
 _MAX_STEPS = 400
 
 
-def items(labelling: Labelling, *, review: int | None = None, width: float = 480, height: float | None = None) -> Chart:
+def items(labelling: Labelling, *, width: float = 480, height: float | None = None) -> Chart:
     """All items, the least sure first: the area under the curve is the number of labels expected to be wrong.
 
-    A line marks the `review` first ones; without it, those among which half of the expected errors are.
+    A line marks the first ones, among which half of the expected errors are.
 
     Returns
     -------
     altair chart
     """
     check_result(labelling, (Labelling,), "items by expected error")
-    if review is not None and review < 1:
-        raise SketchError(f"review= is one item or more, got {review}")
     # Each distinct probability to be wrong, largest first, how many items have it, and how many have none.
     counts = np.ones(len(labelling)) if labelling.counts is None else labelling.counts.astype(float)
     known = np.isfinite(labelling.probability)
@@ -451,7 +448,7 @@ def items(labelling: Labelling, *, review: int | None = None, width: float = 480
             f"the labels of the method {labelling.method!r} have no probabilities, so there is nothing to draw"
         )
     total, errors = float(weight.sum()), float((wrong * weight).sum())
-    cut, caught = _cut(wrong, weight, review)
+    cut, caught = _cut(wrong, weight)
     tips = [tip("from:Q", "items from", ","), tip("to:Q", "to", ",")]
     tips += [tip("wrong:Q", "probability to be wrong", ".2%")]
     x = alt.X("from:Q", title="items, the least certain first", scale=alt.Scale(domain=[0, total], nice=False))
@@ -464,8 +461,7 @@ def items(labelling: Labelling, *, review: int | None = None, width: float = 480
     labels = count_noun(int(total), "label")
     about = [f"About {errors:,.0f} of {labels} are wrong ({errors / total:.1%}): the blue area"]
     if errors > 0:
-        word = "half of the errors" if review is None else f"review {int(cut):,}"
-        mark = alt.Chart(data([{"cut": cut, "text": word}])).encode(x=alt.X("cut:Q"))
+        mark = alt.Chart(data([{"cut": cut, "text": "half of the errors"}])).encode(x=alt.X("cut:Q"))
         side = {"align": "right", "dx": -6} if cut > 0.6 * total else {"align": "left", "dx": 6}
         text = mark.mark_text(color=ORANGE, dy=8, fontWeight="bold", **side)
         layers += [mark.mark_rule(color=ORANGE, strokeWidth=2, strokeDash=[6, 3])]
@@ -478,17 +474,14 @@ def items(labelling: Labelling, *, review: int | None = None, width: float = 480
     return finish(chart, "How likely each label is to be wrong", about)
 
 
-def _cut(wrong: Floats, weight: Floats, review: int | None) -> tuple[float, float]:
-    """Compute how many items to look at, and how many errors are expected among them."""
+def _cut(wrong: Floats, weight: Floats) -> tuple[float, float]:
+    """Compute how many items to look at to find half of the errors, and how many are expected among them."""
     ends = np.cumsum(weight)
     errors = np.cumsum(wrong * weight)
-    if review is None:
-        at = int(np.argmax(errors >= errors[-1] / 2))  # not a search: with grades outside [0, 1] it is no rising curve
-        before = float(errors[at - 1]) if at else 0.0
-        more = np.ceil((errors[-1] / 2 - before) / wrong[at]) if wrong[at] > 0 else 0.0
-        cut = float((ends[at - 1] if at else 0.0) + more)
-    else:
-        cut = float(min(review, ends[-1]))
+    at = int(np.argmax(errors >= errors[-1] / 2))  # not a search: with grades outside [0, 1] it is no rising curve
+    before = float(errors[at - 1]) if at else 0.0
+    more = np.ceil((errors[-1] / 2 - before) / wrong[at]) if wrong[at] > 0 else 0.0
+    cut = float((ends[at - 1] if at else 0.0) + more)
     return cut, float(np.interp(cut, np.concatenate([[0.0], ends]), np.concatenate([[0.0], errors])))
 
 
@@ -504,41 +497,3 @@ def _steps(wrong: Floats, weight: Floats) -> list[Row]:
     means = np.bincount(group, weights=wrong * weight) / sizes
     steps = zip(np.cumsum(sizes).tolist(), sizes.tolist(), means.tolist(), strict=True)
     return [{"from": end - size, "to": end, "wrong": mean} for end, size, mean in steps]
-
-
-# -- the plan of a jury: half widths over items, one line per size of jury --
-
-_TICKS = [step * 10**k for k in range(2, 13) for step in (1, 2, 5)]
-_WIDTHS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5]
-
-
-def plan(planned: Any) -> Chart:
-    """The ± of the weakest accuracy over the items of the test, one line per number of jurors (a `Plan`).
-
-    Returns
-    -------
-    altair chart
-    """
-    sizes = [str(jurors) for jurors, _, _ in planned.curves]
-    values = [
-        {"jurors": str(jurors), "items": q, "width": w}
-        for jurors, items, widths in planned.curves
-        for q, w in zip(items, widths, strict=True)
-    ]
-    colours = alt.Scale(domain=sizes, range=[PALETTE[k % len(PALETTE)] for k in range(len(sizes))])
-    scale = alt.Scale(type="log", nice=False)
-    lines = alt.Chart(alt.Data(values=values)).mark_line(point={"size": 22, "opacity": 0}, strokeWidth=2).encode(
-        x=alt.X("items:Q", scale=scale, title="items", axis=alt.Axis(format="~s", values=_TICKS)),
-        y=alt.Y("width:Q", scale=scale, title="weakest accuracy known to ±").axis(format="~%", values=_WIDTHS),
-        color=alt.Color("jurors:N", scale=colours, sort=sizes, title="jurors"),
-        tooltip=[tip("jurors:N", "jurors"), tip("items:Q", "items", ","), tip("width:Q", "known to ±", ".2%")],
-    )  # fmt: skip
-    target = alt.Chart(alt.Data(values=[{"width": planned.width}]))
-    target = target.mark_rule(color=GREY, strokeWidth=1.5, strokeDash=[6, 4])
-    target = target.encode(y=alt.Y("width:Q"), tooltip=[tip("width:Q", "asked for: ±", ".2%")])
-    needed = [f"{row.jurors} jurors: {'never' if row.items is None else f'{row.items:,}'}" for row in planned.rows]
-    subtitle = [
-        f"items for ±{planned.width:g} (dashed) – {', '.join(needed)}",
-        "for independent errors; more items do not remove the bias of correlated errors",
-    ]
-    return finish((lines + target).properties(width=460, height=300), "How many items a jury needs", subtitle)

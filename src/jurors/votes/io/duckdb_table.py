@@ -434,7 +434,7 @@ def open_source(source: Source, options: Reading, *, logs: bool = True) -> Itera
         located = locate(source, folder)
         with _naming(name):
             if tool and not located.paths and located.tables:
-                raise OptionError("this is a table, not the log of a tool; leave --from out", code="does_not_apply")
+                raise OptionError("this is a table, not the log of a tool; leave tool= out", code="does_not_apply")
             files = Files(located.paths, located.root, located.named, allowed)
             log = find_reader(files, tool) if logs and (tool or not options.format) else None
         if log is not None:

@@ -320,7 +320,7 @@ def file_fault(error: Exception, path: Path, format: Format) -> VotesError:
     """
     text = str(error)
     if type(error).__name__ == "OutOfMemoryException":
-        return VotesError("reading needs more memory than it was allowed; allow more with memory= (--memory SIZE)")
+        return VotesError("reading needs more memory than it was allowed; allow more with memory=")
     if format == "parquet":
         return damaged_parquet(error)
     if format in ("json", "jsonl"):

@@ -442,7 +442,7 @@ class UnpackLimit:
         if unpacked > (most := self.of(packed, allowed)):
             raise VotesError(
                 f"{where}it is packed in {_shown(packed)} and holds more than {_shown(most)} unpacked, as a file made "
-                f"to fill the memory would; if you trust it, allow more with unpack= (--unpack {_shown(10 * most)})",
+                f"to fill the memory would; if you trust it, allow more with unpack={_shown(10 * most)!r}",
                 code="too_large",
                 given=most,
             )

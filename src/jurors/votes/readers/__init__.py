@@ -67,7 +67,7 @@ def find_reader(files: Files, name: str | None = None) -> tuple[str, Reader] | N
     if name is not None:
         tool, _, question = name.partition(":")
         if tool in _TABLES:
-            raise OptionError(f"{tool} keeps its votes in a plain table; leave --from out", code="does_not_apply")
+            raise OptionError(f"{tool} keeps its votes in a plain table; leave tool= out", code="does_not_apply")
         check_choice(tool, tuple(READERS), "reader")
         reader = load_reader(tool)
         if not question:
@@ -116,7 +116,7 @@ def systems_of(records: Records, tool: str, title: str) -> list[tuple[Any, str]]
     if not varied:
         one = next((f"; its {name} is {next(iter(v.values()))!r}" for name, v in fields.items() if v), "")
         raise VotesError(
-            f"this log ({title}) names no two systems{one}; name the field that tells systems apart with --system",
+            f"this log ({title}) names no two systems{one}; name the field that tells systems apart with system=",
             code="key_column",
         )
     if tool != "promptfoo":

@@ -49,7 +49,7 @@ def feedback_records(
     what
         What the tool calls a name of feedback: "assessment".
     tool, how
-        The reader's name, and how a question is selected, where not by "--from TOOL:".
+        The reader's name, and how a question is selected, where not by "tool='TOOL:".
     is_stream
         Whether more may come: a juror is named by its source alone, not by what distinguishes it.
 
@@ -61,8 +61,8 @@ def feedback_records(
     sources = list(dict.fromkeys(given.source for given in feedback))
     questions = list(dict.fromkeys(given.source[0] for given in feedback if given.value is not None))
     if question is None and not is_stream and 1 < len(questions) < len(sources):
-        listing, how = ", ".join(sorted(questions)[:12]), how or f"--from {tool}:"
-        message = f"{len(questions)} {what}s are given: {listing}; choose one with {how}{questions[0]}"
+        listing, how = ", ".join(sorted(questions)[:12]), how or f"tool='{tool}:"
+        message = f"{len(questions)} {what}s are given: {listing}; choose one with {how}{questions[0]}'"
         raise VotesError(message, code="several_questions", known=questions, tool=f"{tool}:{questions[0]}")
     if question is not None:
         name = question if is_stream else match_name(question, questions, what)
@@ -231,7 +231,7 @@ def select_question(questions: Mapping[str, bool], name: str | None, tool: str) 
     if not labelled:
         raise VotesError(f"no question takes labels; found {names}")
     example = f"{tool}:{labelled[0]}"
-    message = f"{len(labelled)} questions are asked: {names}; choose one with --from {example}"
+    message = f"{len(labelled)} questions are asked: {names}; choose one with tool={example!r}"
     raise VotesError(message, code="several_questions", known=labelled, tool=example)
 
 

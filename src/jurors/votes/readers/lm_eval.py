@@ -84,7 +84,7 @@ def read(files: Files, question: str | None = None) -> Records:
     if len(task_with) > 1:
         raise VotesError(
             f"the task {task_with[True]} has choices and {task_with[False]} has texts for answers; choose one task, "
-            f"such as --from lm-eval:{task_with[True]}",
+            f"such as tool='lm-eval:{task_with[True]}'",
             code="several_questions",
             tool=f"lm-eval:{task_with[True]}",
         )

@@ -82,7 +82,7 @@ def records_from_frame(frame: Any, question: str | None = None) -> Records:
     table = nw.from_native(frame).lazy().select(*COLUMNS).collect()
     pairs = zip(table["trace_id"].to_list(), table["assessments"].to_list(), strict=True)
     traces = (Node(dict(zip(COLUMNS, pair, strict=True)), f"row {k}: ") for k, pair in enumerate(pairs, 1))
-    return _records(traces, question, "label=")
+    return _records(traces, question, "label='")
 
 
 def _traces(files: Files, path: Path) -> Iterator[Node]:
