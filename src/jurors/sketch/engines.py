@@ -119,7 +119,7 @@ def count_frame(frame: Any, options: Reading) -> Sketch:
             votes = counted if collapsed is counted else Sketch.from_votes(collapsed).tuples
             repeated = list(repeated_rows(votes)) if layout.kind != "counts" else []
     except VotesError as error:
-        if not by_row and (opened.is_eager or opened.stream is not None):
+        if not by_row and opened.is_eager:
             votes_from_columns(opened, table, layout, options)  # raises with the number of the row
         if error.code == "repeated_votes" and not opened.has_order:
             (juror,), item, repeated = (error.about[name] for name in ("jurors", "item", "repeated"))
