@@ -267,8 +267,7 @@ def _panel(table: SourceTable, pairs: str, juror: int, label: int, options: Read
     names = clean_cells(table.parse([row[0] for row in rows], juror), column=table.names[juror])
     if len(rows) > _MOST_PAIRS or None in names:
         return None
-    frequencies = _rows_of_pairs(table, juror, label).tolist if options.ignore_case else None
-    spelling = spelled_labels(table.parse([row[1] for row in rows], label), options, table.names[label], frequencies)
+    spelling = spelled_labels(table.parse([row[1] for row in rows], label), options, table.names[label])
     if all(value is None for value in spelling.labels):
         raise VotesError(f"every vote in column {table.names[label]!r} is missing")
     labels = labels_of(spelling, options)

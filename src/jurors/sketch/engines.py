@@ -188,8 +188,7 @@ def _count_long(frame: Frame, table: Any, layout: Layout, options: Reading) -> S
     _refuse_nameless(int(times[np.array([name is None for name in names])[by]].sum()), frame.names[juror], "juror")
     jurors, place = in_natural_order(*factorize(names))
     cells, to = column(pairs[what], frame.names[label])
-    frequencies = lambda: np.bincount(to, times, len(cells)).astype(int).tolist()  # noqa: E731
-    spelling = spelled_labels(cells, options, frame.names[label], frequencies)
+    spelling = spelled_labels(cells, options, frame.names[label])
     if all(value is None for value in spelling.labels):
         raise VotesError(f"every vote in column {frame.names[label]!r} is missing")
     kinds = labels_of(spelling, options)
