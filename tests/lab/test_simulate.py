@@ -112,16 +112,6 @@ def test_pairs_groups_and_difficulty_add_up() -> None:
         }
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("missing", [0, "0.4"])
-def test_the_largest_correlation_is_that_of_all_pairs(missing: object) -> None:
-    test = simulate(3_000, jurors=25, groups={("20", "25"): "0.08"}, missing=missing)
-    by_key = [x for by in test.score.correlations(2).values() for x in by.values() if x is not None]
-    assert test.largest_correlation == pytest.approx(float(max(by_key, key=abs)), abs=1e-12)
-    assert simulate(50, jurors=1).largest_correlation is None
-    assert simulate(50, jurors=4, votes_per_item=1).largest_correlation is None
-
-
 def test_numbers_of_numpy_are_numbers() -> None:
     test = simulate(np.int64(40), jurors=np.int64(2), accuracy=np.float32(0.75), prevalence=np.array([0.25, 0.75]))  # type: ignore[arg-type]
     assert test.model.confusion[0][0][0] == Fraction(3, 4)

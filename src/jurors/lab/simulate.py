@@ -28,7 +28,6 @@ from jurors.errors import OptionError, SketchError, format_names
 from jurors.evaluate.evaluation import KeyedEvaluation
 from jurors.jury.compare import score_labels
 from jurors.options import Label
-from jurors.sketch.moments import covariances, pair_sums
 from jurors.sketch.sketch import Sketch
 from jurors.votes.codes import NO_VOTE, code_type
 from jurors.votes.key import Key
@@ -382,26 +381,6 @@ class Simulation:
     def score(self) -> KeyedEvaluation:
         """The statistics and error correlations of this very test, exactly."""
         return score_labels(self.votes, self.key)
-
-    @cached_property
-    def largest_correlation(self) -> float | None:
-        """The error correlation of a pair that is largest in size on this test; None if no pair can have one.
-
-        >>> round(simulate(exact=True, accuracy="0.8", pairs="-0.03").largest_correlation, 12)
-        -0.03
-        """
-        keyed = self.score
-        codes, by_label = keyed.sketch.tuples.codes, keyed.by_true_label
-        pairs = np.triu_indices(codes.shape[1], 1)
-        known: list[float] = []
-        for a, counts in enumerate(by_label.T):  # covariances of being right on items of a label that both answered
-            present = np.flatnonzero(counts)
-            sums = np.zeros((3, codes.shape[1], codes.shape[1]))
-            for rows in np.array_split(present, len(present) * codes.shape[1] // _BLOCK + 1):
-                right, voted = (codes[rows] == a).astype(float), (codes[rows] >= 0).astype(float)
-                sums += pair_sums(right, voted, counts[rows].astype(float))
-            known += [x for x in covariances(*sums)[pairs].tolist() if x == x]
-        return max(known, key=abs, default=None)
 
     def __repr__(self) -> str:
         return f"Simulation({self.votes.total:,} items, {len(self.votes.jurors)} jurors)"
