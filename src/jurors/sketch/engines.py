@@ -118,12 +118,9 @@ def count_frame(frame: Any, options: Reading) -> Sketch:
             collapsed = collapse_repeats(counted, options)
             votes = counted if collapsed is counted else Sketch.from_votes(collapsed).tuples
             repeated = list(repeated_rows(votes)) if layout.kind != "counts" else []
-    except VotesError as error:
+    except VotesError:
         if not by_row and opened.is_eager:
             votes_from_columns(opened, table, layout, options)  # raises with the number of the row
-        if error.code == "repeated_votes" and not opened.has_order:
-            (juror,), item, repeated = (error.about[name] for name in ("jurors", "item", "repeated"))
-            raise votes_twice(juror, item, repeated, ordered=False) from None
         raise
     effective = opened.effective_options(options)
     about = table_findings(opened.names, layout, effective, items=votes.total, joint=opened.item)
@@ -212,8 +209,13 @@ def _count_long(frame: Frame, table: Any, layout: Layout, options: Reading) -> S
     )
     given = code[to] + 1
     are_votes = counts @ (digits > 0).sum(axis=1) == times @ (given > 0)
-    if not are_votes or counts @ digits.sum(axis=1) != times @ given:  # the rows say who votes twice
-        return Sketch.from_votes(votes_from_columns(frame, table, layout, options))
+    if not are_votes or counts @ digits.sum(axis=1) != times @ given:
+        voted = votes.filter(nw.col("digit") > 0).with_columns(position(who, by_juror).alias("place"))
+        twice = voted.group_by("item", "place").agg(nw.len().alias("n")).filter(nw.col("n") > 1)
+        first = collect(twice.sort("item", "place").head(1))
+        repeated = int(collect(twice.select((nw.col("n") - 1).sum()))["n"].to_list()[0])
+        name, item = jurors[first["place"].to_list()[0] - 1], clean_cells(first["item"].to_list())[0]
+        raise votes_twice(name, str(item), repeated, ordered=frame.has_order)
     counted = Votes.from_matrix(digits - 1, jurors=jurors, labels=kinds, counts=counts, scale=None)
     findings = spelling.findings(jurors, place[by], to, times)
     counted = replace(label_as_abstentions(counted), findings=findings, labels_told=options.labels is not None)
