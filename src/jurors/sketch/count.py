@@ -193,11 +193,10 @@ def _odd(name: str) -> str:
 
 @dataclass(frozen=True)
 class _Panel:
-    """The jurors, the labels, and the bits of each (juror, label) pair of the file."""
+    """The jurors and the labels of the file, and the bits of an item's votes."""
 
     jurors: tuple[Label, ...]
     labels: tuple[Label, ...]
-    code: NDArray[Any]  #: of each pair, -1 where it is no vote
     findings: tuple[Finding, ...]
 
     @property
@@ -276,12 +275,13 @@ def _panel(table: SourceTable, pairs: str, juror: int, label: int, options: Read
     by = np.array([place[name] for name in names])
     times = _rows_of_pairs(table, juror, label) if spelling.absent or spelling.abstained else None
     findings = spelling.findings(list(map(str, jurors)), by, np.arange(len(rows)), times)
-    panel = _Panel(jurors, labels, recode(spelling.answers, labels), findings)
+    panel = _Panel(jurors, labels, findings)
     if len(panel.keys) <= _MOST_KEYS:
         which, below = np.array(panel.places)[by].T
-        bits = (panel.code.astype(np.int64) + 1) << below
+        code = recode(spelling.answers, labels).astype(np.int64)  # of each pair, -1 where it is no vote
+        bits = (code + 1) << below
         columns = [np.where(which == key, bits, 0).tolist() for key in range(len(panel.keys))]
-        columns.append([1 if code >= 0 else None for code in panel.code.tolist()])
+        columns.append([1 if vote >= 0 else None for vote in code.tolist()])
         listed = ", ".join(f"unnest(?::BIGINT[]) AS {name}" for name in (*panel.keys, "vote"))
         con.execute(
             f"CREATE OR REPLACE TEMP TABLE pairs AS SELECT c{juror} AS j, c{label} AS v, bits.* EXCLUDE (id) "

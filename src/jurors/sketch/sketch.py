@@ -258,17 +258,13 @@ class Sketch:
             raise error.in_file(str(path)) from None
 
     @classmethod
-    def merge(
-        cls, sketches: Sequence[Sketch], *, names: Sequence[str] | None = None, union_labels: bool = False
-    ) -> Sketch:
+    def merge(cls, sketches: Sequence[Sketch], *, union_labels: bool = False) -> Sketch:
         """Add up sketches of the same jurors.
 
         Parameters
         ----------
         sketches
             At least one.
-        names
-            What a message calls each by.
         union_labels
             Whether a label that one sketch lacks was just never voted there; else the labels must be the same, too.
 
@@ -280,8 +276,7 @@ class Sketch:
         if not sketches:
             raise SketchError("merge needs at least one sketch")
         ordinals = ("the first", "the second", *(f"sketch {k}" for k in range(3, len(sketches) + 1)))
-        names = ordinals[: len(sketches)] if names is None else names
-        parts = [(name, sketch.tuples) for name, sketch in zip(names, sketches, strict=True)]
+        parts = [(name, sketch.tuples) for name, sketch in zip(ordinals, sketches, strict=False)]
         return cls.from_votes(merge_votes(parts, union_labels=union_labels))
 
     # -- what is there --------------------------------------------------------------------------------
