@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import examples
 
-from jurors import bounds, grade
+from jurors import grade
 from jurors.errors import JurorsError
 from jurors.evaluate.trio import evaluate_trios
 from jurors.lab.plan import ExpectedWidths, item_errors, plan
@@ -130,46 +130,6 @@ def test_the_items_found_are_the_fewest_that_reach_the_width() -> None:
     expected = ExpectedWidths(jury_model(accuracy=["0.8", "0.75", "0.9"]), 0.0, 0.95, "test", 0)
     assert row.items is not None
     assert expected.at(row.items)[1].max() <= 0.04 < expected.at(int(row.items * 0.99))[1].max()
-
-
-def test_a_safe_correlation_is_below_the_useless_one_and_wider_margins_stand_more() -> None:
-    narrow, wide = (plan(jurors=3, accuracy=["0.9", "0.8", "0.7"], width=w).rows[0] for w in (0.05, 0.1))
-    assert narrow.correlation is not None
-    assert wide.correlation is not None
-    assert narrow.breaking_point is not None
-    assert narrow.correlation < wide.correlation < narrow.breaking_point
-    assert narrow.breaking_point == wide.breaking_point
-
-
-@pytest.mark.slow
-@examples(20)
-@given(st.lists(st.integers(12, 18), min_size=3, max_size=4), st.integers(4, 16), st.sampled_from([0.03, 0.1]))
-def test_below_the_safe_correlation_no_accuracy_is_farther_off_than_the_width(
-    twentieths: list[int], prevalence: int, width: float
-) -> None:
-    """The promise is about the distance from the grade, not about half of the bounds, which are not symmetric."""
-    jury: dict[str, Any] = {"accuracy": [f"{k}/20" for k in twentieths], "prevalence": f"{prevalence}/20"}
-    row = plan(jurors=len(twentieths), width=width, **jury).rows[0]
-    assert row.correlation is not None
-    test = simulate(exact=True, jurors=len(twentieths), **jury)
-    guaranteed = bounds(test.sketch, correlation=row.correlation)
-    assert guaranteed.accuracy is not None
-    ends = [
-        (k / 20, end)
-        for k, by in zip(twentieths, guaranteed.accuracy.values(), strict=True)
-        for x in by.values()
-        for end in x
-    ]
-    assert max(abs(float(end) - x) for x, end in ends) <= width + 1e-6
-
-
-@pytest.mark.slow
-def test_a_juror_who_guesses_is_bounded_by_nothing() -> None:
-    row = plan(jurors=5, accuracy=["0.9", "0.8", "0.5"]).rows[0]
-    assert (row.correlation, row.breaking_point) == (0.0, 0.0)
-    assert "<1e-06" in str(plan(jurors=5, accuracy=["0.9", "0.8", "0.5"]))
-    assert plan(jurors=11).rows[0].correlation is None
-    assert "up to 10 jurors" in str(plan(jurors=11))
 
 
 @pytest.mark.parametrize(("asked", "message"), json.loads(REFUSED.read_text(encoding="utf-8"))["plan"])

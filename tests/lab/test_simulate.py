@@ -90,16 +90,6 @@ def test_a_confusion_matrix_says_where_errors_fall() -> None:
     assert float(test.score.confusion["2"]["z"]["x"]) == pytest.approx(0.2, abs=0.02)
 
 
-def test_drift_moves_evenly_from_the_first_item_to_the_last() -> None:
-    test = simulate(100_000, accuracy="0.6", prevalence="0.2", drift={"accuracy": "0.9", "prevalence": "0.8"})
-    right = test.votes.codes == test.truth[:, None]
-    early, late = slice(0, 10_000), slice(90_000, None)
-    assert right[early].mean() == pytest.approx(0.615, abs=0.01)
-    assert right[late].mean() == pytest.approx(0.885, abs=0.01)
-    assert (test.truth[early] == 0).mean() == pytest.approx(0.23, abs=0.02)
-    assert (test.truth[late] == 0).mean() == pytest.approx(0.77, abs=0.02)
-
-
 def test_votes_go_missing_as_often_as_asked() -> None:
     test = simulate(50_000, jurors=3, missing=[0, "0.5", "0.1"])
     assert (test.votes.codes < 0).mean(axis=0) == pytest.approx([0, 0.5, 0.1], abs=0.01)
@@ -120,26 +110,6 @@ def test_pairs_groups_and_difficulty_add_up() -> None:
         assert {pair: test.score.correlation(label, pair) for pair in wanted} == {
             pair: Fraction(value, 1000) for pair, value in wanted.items()
         }
-
-
-def test_drift_adds_correlation_over_the_whole_test_and_none_at_any_moment() -> None:
-    """Accuracies that move together by 0.3 have the variance 0.3²/12 in common."""
-    test = simulate(300_000, accuracy="0.6", pairs="0.02", drift={"accuracy": "0.9"}, seed=1)
-    right = test.votes.codes == test.truth[:, None]
-    whole = [float(np.cov(right[test.truth == a, :2].T, bias=True)[0, 1]) for a in (0, 1)]
-    assert whole == pytest.approx([0.0275, 0.0275], abs=0.003)
-    moments = [np.cov(part[:, :2].T)[0, 1] for part in np.array_split(right, 30)]
-    assert np.mean(moments) == pytest.approx(0.02, abs=0.003)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("missing", [0, "0.4"])
-def test_the_largest_correlation_is_that_of_all_pairs(missing: object) -> None:
-    test = simulate(3_000, jurors=25, groups={("20", "25"): "0.08"}, missing=missing)
-    by_key = [x for by in test.score.correlations(2).values() for x in by.values() if x is not None]
-    assert test.largest_correlation == pytest.approx(float(max(by_key, key=abs)), abs=1e-12)
-    assert simulate(50, jurors=1).largest_correlation is None
-    assert simulate(50, jurors=4, votes_per_item=1).largest_correlation is None
 
 
 def test_numbers_of_numpy_are_numbers() -> None:

@@ -27,7 +27,6 @@ import jurors
 import jurors.sketch.engines as frames
 from jurors import Monitor, Sketch, VotesError
 from jurors.evaluate.baselines.dawid_skene import evaluate_on_engine
-from jurors.sketch.engines import shared_numbers
 from jurors.votes.frame import votes_from_frame
 
 pytestmark = [
@@ -214,17 +213,6 @@ def test_random_tables_give_one_sketch(cells: st.SearchStrategy[Any], data: st.D
     unique_by = data.draw(st.sampled_from([id, lambda v: v[:2]]))
     who, juror, label = zip(*data.draw(st.lists(vote, min_size=1, max_size=9, unique_by=unique_by)), strict=True)
     assert_one_sketch(pa.table({"item": who, "juror": juror, "label": pa.array(label, kind)}))
-
-
-@pytest.mark.slow
-@given(tally=st.lists(st.lists(st.integers(0, 10**16), min_size=3, max_size=3), min_size=1, max_size=80))
-def test_no_number_can_overflow_whatever_the_votes_repeat(tally: list[list[int]]) -> None:
-    parts = shared_numbers(np.array(tally))
-    assert [j for part in parts for j, _ in part] == list(range(len(tally)))
-    for part in parts:
-        everything_added = sum(weight * (label + 1) * n for j, weight in part for label, n in enumerate(tally[j]))
-        assert everything_added < 2**63
-        assert [weight for _, weight in part] == [4**k for k in range(len(part))]
 
 
 # -- size -----------------------------------------------------------------------------------------------------

@@ -104,12 +104,12 @@ def test_what_was_recognised_is_said_and_what_is_plain_is_not() -> None:
 
 def test_sketches_that_show_too_little_alone_merge() -> None:
     whole = ratings(60)
-    parts = [Sketch.from_votes(Votes.from_matrix(part, labels=None)) for part in (whole[:50], whole[50:])]
+    parts = [Sketch.from_votes(Votes.from_matrix(part - 1, labels=range(1, 6))) for part in (whole[:50], whole[50:])]
     assert {part.tuples.scale for part in parts} == {"ordinal", "nominal"}
-    merged = Sketch.merge(parts, union_labels=True)
+    merged = Sketch.merge(parts)
     assert merged == Sketch.from_votes(Votes.from_matrix(whole))
     told = Sketch.from_votes(Votes.from_matrix(whole, scale="nominal"))
-    assert Sketch.merge([parts[0], told], union_labels=True).tuples.scale == "nominal"
+    assert Sketch.merge([parts[0], told]).tuples.scale == "nominal"
 
 
 def test_numbers_are_refused_where_labels_are_needed() -> None:

@@ -95,11 +95,9 @@ def simulate(
             write_votes(test.votes, path, layout=layout)
     if not quiet:
         where = "".join([f" in {path}" if path else "", f", truth in {truth_path}" if truth_path else ""])
-        largest = test.largest_correlation  # measured on the very votes that were written
-        strongest = "" if largest is None else f"; largest error correlation of a pair on this test: {largest:+z.4f}"
         lost = "" if truth_path else "; the true labels are not kept: name a file with -o"
         total = f"{test.votes.total:,} items, {count_noun(len(test.votes.jurors), 'juror')}"
-        print_error(f"{total}{where}{strongest}{lost}")
+        print_error(f"{total}{where}{lost}")
 
 
 def _truth_text(test: Simulation, *, by_item: bool) -> str:

@@ -8,9 +8,6 @@ that a juror may give, whatever the truth. The sum runs over all tuples if there
 
 Gold. More items do not help against errors that jurors share; more gold items do. The jury is drawn and graded, and the
 widths that gold would leave are predicted as for a real jury (`Calibrated.with_gold`, off by 1 to 5 points).
-
-Correlated errors. How much error correlation the planned jury tolerates is read off the guaranteed bounds on the
-expected counts.
 """
 
 from __future__ import annotations
@@ -25,13 +22,11 @@ import numpy as np
 
 from jurors._numeric import Floats
 from jurors.errors import OptionError, SketchError
-from jurors.evaluate.solution import Solution
-from jurors.evaluate.trio import encode, evaluate_trios
+from jurors.evaluate.trio import evaluate_trios
 from jurors.jury.grade import grade
 from jurors.lab.simulate import JuryModel, jury_model, parse_probability, simulate
 from jurors.options import Label, Target
 from jurors.results import Columns, Notes, Result, Table, field_values
-from jurors.uncertainty.bounds import robust_bounds
 from jurors.uncertainty.intervals import interval_around, trio_interval_ends
 from jurors.votes.table import Votes
 
@@ -156,48 +151,6 @@ def gold_to_halve(votes: Votes, level: float) -> tuple[float | None, int | None]
     return now, None
 
 
-# -- how much error correlation is tolerated --
-
-_EXPECTED = 10**12  # items of the expected sketch from which bounds are read: rounding to whole items must not matter
-MOST_JURORS = 10  # bounds of larger panels take long and are not narrower
-LEAST_CORRELATION = 1e-6
-
-
-def tolerated_correlations(model: JuryModel, width: float) -> tuple[float | None, float | None]:
-    """Find up to which error correlation the bounds are as narrow as `width`, and from which they say nothing.
-
-    Returns
-    -------
-    (float, float) or (None, None)
-    """
-    if len(model.labels) != 2 or len(model.jurors) > MOST_JURORS:
-        return None, None
-    solution = Solution(model.jurors, model.labels, model.prevalence, model.confusion)
-    truth = {j: {a: float(x) for a, x in row.items()} for j, row in solution.accuracy.items()}
-    prevalence = {a: float(p) for a, p in solution.prevalence.items()}
-    sketch = encode(Solution.from_dict({"prevalence": prevalence, "accuracy": truth}), items=_EXPECTED)
-
-    def farthest(correlation: float) -> float:
-        """How far the truth may be from the estimated accuracy; infinite if a juror is not bounded at all."""
-        bounds = robust_bounds(sketch, correlation)
-        if bounds.alarms or bounds.accuracy is None:  # every alarm of bounds means that some juror is not bounded
-            return math.inf
-        ends = ((truth[j][a], end) for j, row in bounds.accuracy.items() for a in row for end in row[a])
-        return max(abs(float(end) - x) for x, end in ends)
-
-    def largest(most: float) -> float:
-        """The largest correlation that moves no accuracy farther than this; 0 if hardly any does."""
-        if farthest(LEAST_CORRELATION) > most:
-            return 0.0
-        low, high = LEAST_CORRELATION, 0.25
-        while high / low > 1.01:
-            middle = math.sqrt(low * high)
-            low, high = (middle, high) if farthest(middle) <= most else (low, middle)
-        return low
-
-    return largest(width), largest(1.0)
-
-
 # -- the plan --
 
 _MAX_ITEMS = 10**12
@@ -212,8 +165,6 @@ class PlanRow:
     items: int | None  #: until every accuracy is known to ± width; None if no test is large enough
     items_for_prevalence: int | None  #: until every prevalence is
     weakest: tuple[str, Label]  #: the juror and label that need most items
-    correlation: float | None  #: up to here error correlations cannot move an accuracy by more than ± width
-    breaking_point: float | None  #: from here on the bounds say nothing about some juror; both None if not computed
     calibrated_width: float | None  #: ± of a typical calibrated score, without gold and however many items
     gold_to_halve: int | None  #: gold items that would halve it; None if unknown
 
@@ -236,12 +187,11 @@ class Plan(Result):
         -------
         Table
         """
-        columns = ("jurors", "items: accuracy", "items: prevalence", "needs most", "safe below", "useless from")
+        columns = ("jurors", "items: accuracy", "items: prevalence", "needs most")
         cells = tuple(
             (
                 row.jurors, _count(row.items), _count(row.items_for_prevalence),
                 "–" if row.items is None else f"{row.weakest[0]} on {row.weakest[1]}",
-                _correlation(row.correlation), _correlation(row.breaking_point),
             )
             for row in self.rows
         )  # fmt: skip
@@ -249,7 +199,7 @@ class Plan(Result):
             f"items for a half width of {self.width:g} with independent errors ({self.level * 100:.10g}% intervals, "
             f"target {self.target})"
         )
-        return Table(columns, cells, title=title, right=(0, 1, 2, 4, 5))
+        return Table(columns, cells, title=title, right=(0, 1, 2))
 
     def gold_table(self) -> Table:
         """Tabulate the width of calibrated scores, and how many gold items halve it."""
@@ -280,18 +230,12 @@ class Plan(Result):
     def notes(self) -> list[str]:
         """Explain the columns, as far as needed."""
         never = any(None in (row.items, row.items_for_prevalence) for row in self.rows)
-        unknown = any(row.correlation is None for row in self.rows)
-        return [_REAL_NOTE, *_NOTES, *[_NEVER] * never, *[_UNKNOWN] * unknown]
+        return [_REAL_NOTE, _ITEMS_NOTE, *[_NEVER] * never]
 
 
-_NOTES = (
-    f"Items: at least {FEWEST_ITEMS}. More items do not remove the bias that correlated errors cause.",
-    "Safe below: up to this error correlation (a covariance), the bias is at most the half width, too.",
-    "Useless from: from this error correlation on, the accuracies of some juror have no bounds.",
-)
+_ITEMS_NOTE = f"Items: at least {FEWEST_ITEMS}. More items do not remove the bias that correlated errors cause."
 _REAL_NOTE = "Gold items: known labels of randomly drawn items. The predicted numbers are off by 1 to 5 points."
 _NEVER = f"Never: no test of up to {_MAX_ITEMS:.0e} items is large enough.".replace("1e+", "10^")
-_UNKNOWN = f"–: bounds are computed for two labels and up to {MOST_JURORS} jurors."
 
 
 def plan(
@@ -361,11 +305,10 @@ def plan(
         halves = expected.at(items or 10**6)[1]
         most = halves >= halves.max() * 0.999  # of equals, the first
         juror, label = np.unravel_index(int(np.argmax(most)), halves.shape)
-        safe, useless = tolerated_correlations(model, width)
         for_prevalence = _least_items(expected, 0, width)
         real, gold = gold_to_halve(simulate(DRAWN, **jury, missing=missing, seed=seed).votes, level)
         weakest = model.jurors[juror], model.labels[label]
-        rows.append(PlanRow(len(model.jurors), items, for_prevalence, weakest, safe, useless, real, gold))
+        rows.append(PlanRow(len(model.jurors), items, for_prevalence, weakest, real, gold))
         curves.append((size, *_curve(expected, items)))
     return Plan(width, level, target, tuple(labels), tuple(rows), tuple(curves))
 
@@ -455,7 +398,3 @@ def _curve(expected: ExpectedWidths, items: int | None) -> tuple[tuple[int, ...]
 
 def _count(items: int | None) -> str:
     return "never" if items is None else f"{items:,}"
-
-
-def _correlation(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2g}" if value else f"<{LEAST_CORRELATION:g}"

@@ -28,7 +28,6 @@ from jurors.errors import OptionError, SketchError, format_names
 from jurors.evaluate.evaluation import KeyedEvaluation
 from jurors.jury.compare import score_labels
 from jurors.options import Label
-from jurors.sketch.moments import covariances, pair_sums
 from jurors.sketch.sketch import Sketch
 from jurors.votes.codes import NO_VOTE, code_type
 from jurors.votes.key import Key
@@ -231,7 +230,6 @@ def jury_model(
     pairs: Any = 0,
     groups: Mapping[Sequence[str], Any] | None = None,
     difficulty: Any = 0,
-    towards: JuryModel | None = None,
 ) -> JuryModel:
     """Build a jury with these statistics; numbers are taken as the decimals they are written as.
 
@@ -247,8 +245,6 @@ def jury_model(
     pairs, groups, difficulty
         Error correlations Γ on every label: of the first and second juror, third and fourth …; of named groups, which
         must not overlap; of all jurors, because items differ in difficulty. They add up.
-    towards
-        Another jury that this one drifts to: shared errors must be possible for both.
 
     Returns
     -------
@@ -284,11 +280,7 @@ def jury_model(
         shared.append((tuple(members), fraction(gamma, "the correlation of a group")))
     if (of_all or of_pairs) and len(names) < 2:
         raise SketchError("one juror alone shares no error with anybody")
-    juries = [tables] if towards is None else [tables, towards.confusion]
-    shifts = tuple(
-        _shifts(names, [[table[a][a] for table in jury] for jury in juries], shared, labels[a])
-        for a in range(len(labels))
-    )
+    shifts = tuple(_shifts(names, [table[a][a] for table in tables], shared, label) for a, label in enumerate(labels))
     return JuryModel(
         jurors=names, labels=labels, prevalence=prevalences(prevalence, labels), confusion=tables, shifts=shifts
     )
@@ -313,13 +305,12 @@ def juror_names(jurors: int | Sequence[str]) -> tuple[str, ...]:
 
 def _shifts(
     jurors: Sequence[str],
-    accuracies: Sequence[Sequence[Fraction]],
+    accuracies: Sequence[Fraction],
     shared: Sequence[tuple[tuple[int, ...], Fraction]],
     label: Label,
 ) -> tuple[Shift, ...]:
     """Find shifts that give these correlations and leave every chance between 0 and 1."""
-    room_up = [min(1 - jury[i] for jury in accuracies) for i in range(len(jurors))]
-    room_down = [min(jury[i] for jury in accuracies) for i in range(len(jurors))]
+    room_up, room_down = [1 - accuracy for accuracy in accuracies], list(accuracies)
     shifts = []
     for members, gamma in shared:
         if not gamma:
@@ -391,26 +382,6 @@ class Simulation:
         """The statistics and error correlations of this very test, exactly."""
         return score_labels(self.votes, self.key)
 
-    @cached_property
-    def largest_correlation(self) -> float | None:
-        """The error correlation of a pair that is largest in size on this test; None if no pair can have one.
-
-        >>> round(simulate(exact=True, accuracy="0.8", pairs="-0.03").largest_correlation, 12)
-        -0.03
-        """
-        keyed = self.score
-        codes, by_label = keyed.sketch.tuples.codes, keyed.by_true_label
-        pairs = np.triu_indices(codes.shape[1], 1)
-        known: list[float] = []
-        for a, counts in enumerate(by_label.T):  # covariances of being right on items of a label that both answered
-            present = np.flatnonzero(counts)
-            sums = np.zeros((3, codes.shape[1], codes.shape[1]))
-            for rows in np.array_split(present, len(present) * codes.shape[1] // _BLOCK + 1):
-                right, voted = (codes[rows] == a).astype(float), (codes[rows] >= 0).astype(float)
-                sums += pair_sums(right, voted, counts[rows].astype(float))
-            known += [x for x in covariances(*sums)[pairs].tolist() if x == x]
-        return max(known, key=abs, default=None)
-
     def __repr__(self) -> str:
         return f"Simulation({self.votes.total:,} items, {len(self.votes.jurors)} jurors)"
 
@@ -427,7 +398,6 @@ def simulate(
     difficulty: Any = 0,
     missing: Any = 0,
     votes_per_item: int | None = None,
-    drift: Mapping[str, Any] | None = None,
     exact: bool = False,
     seed: int = 0,
 ) -> Simulation:
@@ -441,10 +411,6 @@ def simulate(
         The jury, as in `jury_model`; correlations are the paper's Γ, on every label.
     missing, votes_per_item
         The chance that a vote is missing (one for all, or one per juror); or each item is seen by so many jurors.
-    drift
-        What `prevalence` and `accuracy` become by the last item; they move evenly from the first to the last. At any
-        moment the correlations are the given ones; over the whole test jurors whose accuracies drift together also err
-        together, which adds about a twelfth of the product of their drifts.
     exact
         No chance at all: whole counts of items in exactly these shares, so that every statistic and every error
         correlation of the test is the given one.
@@ -463,13 +429,10 @@ def simulate(
     >>> round(float(simulate(100_000, accuracy="0.8", pairs="0.05", seed=1).score.correlation("A", ["1", "2"])), 2)
     0.05
     """
-    jury: dict[str, Any] = {"jurors": jurors, "labels": labels, "prevalence": prevalence, "accuracy": accuracy}
-    end = None
-    if drift is not None:
-        if unknown := [name for name in drift if name not in ("prevalence", "accuracy")]:
-            raise OptionError(f"prevalence and accuracy can drift, not {unknown[0]!r}")
-        end = jury_model(**jury | dict(drift))
-    model = jury_model(**jury, pairs=pairs, groups=groups, difficulty=difficulty, towards=end)
+    model = jury_model(
+        jurors=jurors, labels=labels, prevalence=prevalence, accuracy=accuracy,
+        pairs=pairs, groups=groups, difficulty=difficulty,
+    )  # fmt: skip
     size = len(model.jurors)
     chances = [missing] * size if isinstance(missing, (str, Number)) else list(missing)
     if len(chances) != size:
@@ -478,8 +441,8 @@ def simulate(
     if not isinstance(items, (int, np.integer, type(None))):
         raise OptionError(f"items must be a whole number, got {items!r}")
     if exact:
-        if end is not None or any(missing_rates) or votes_per_item is not None:
-            raise OptionError("an exact test has every vote and no drift; leave exact out to simulate those")
+        if any(missing_rates) or votes_per_item is not None:
+            raise OptionError("an exact test has every vote; leave exact out to simulate missing ones")
         return exact_test(model, items)
     if items is None or items < 1:
         raise OptionError(f"say how many items to simulate, at least one; got {'none' if items is None else items}")
@@ -491,7 +454,7 @@ def simulate(
     if not isinstance(seed, (int, np.integer)) or seed < 0:
         raise OptionError(f"seed must be a whole number from 0, got {seed!r}")
     rng = np.random.default_rng(seed)
-    codes, truth = _draw(model, end or model, items, rng)
+    codes, truth = _draw(model, items, rng)
     if votes_per_item is not None:
         if not 1 <= votes_per_item <= len(model.jurors):
             raise SketchError(
@@ -533,23 +496,21 @@ def _large(number: int) -> str:
     return f"{number:,}" if number < 10**18 else f"about 10^{len(str(number)) - 1}"
 
 
-def _draw(start: JuryModel, end: JuryModel, items: int, rng: np.random.Generator) -> tuple[Any, Integers]:
+def _draw(model: JuryModel, items: int, rng: np.random.Generator) -> tuple[Any, Integers]:
     """Draw votes (items, jurors) as positions of labels, and the true labels, block by block.
 
     Each juror is right with its own chance plus the shared shifts; errors fall on the other labels.
     """
-    width = len(start.jurors)
-    codes = np.empty((items, width), dtype=code_type(len(start.labels)))
+    width = len(model.jurors)
+    codes = np.empty((items, width), dtype=code_type(len(model.labels)))
     truth = np.empty(items, dtype=np.int64)
     step = max(1, _BLOCK // width)
-    ends = [(np.array(m.prevalence, dtype=float), np.array(m.confusion, dtype=float)) for m in (start, end)]
-    (first_share, first_table), (last_share, last_table) = ends
+    prevalence, tables = np.array(model.prevalence, dtype=float), np.array(model.confusion, dtype=float)
     for first in range(0, items, step):
         block = slice(first, min(items, first + step))
-        progress = np.arange(block.start, block.stop) / max(1, items - 1)
-        true = truth[block] = _pick(_between(first_share, last_share, progress), rng)
+        true = truth[block] = _pick(np.broadcast_to(prevalence, (block.stop - first, len(prevalence))), rng)
         shifts = np.zeros((len(true), width))
-        for label, by_label in enumerate(start.shifts):
+        for label, by_label in enumerate(model.shifts):
             met = np.flatnonzero(true == label)
             for shift in by_label:
                 is_up = rng.random(len(met)) < float(shift.chance_up)
@@ -557,7 +518,7 @@ def _draw(start: JuryModel, end: JuryModel, items: int, rng: np.random.Generator
                 shifts[np.ix_(met, np.array(shift.members))] += size[:, None] * np.array(shift.signs)
         at = np.arange(len(true))
         for i in range(width):
-            rows = _between(first_table[i, true], last_table[i, true], progress)
+            rows = tables[i, true]
             is_right = rng.random(len(true)) < rows[at, true] + shifts[:, i]
             rows[at, true] = 0.0
             none = rows.sum(axis=1) == 0  # a juror who is never wrong by itself errs on any other label
@@ -571,7 +532,3 @@ def _pick(chances: Floats, rng: np.random.Generator) -> Integers:
     """Draw one position per row, each with its chance."""
     ends = np.cumsum(chances, axis=1)[:, :-1]
     return np.asarray((rng.random((len(chances), 1)) >= ends).sum(axis=1))
-
-
-def _between(start: Floats, end: Floats, progress: Floats) -> Floats:
-    return start + (end - start) * progress[:, None]

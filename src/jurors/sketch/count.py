@@ -19,7 +19,7 @@ from jurors._numeric import Integers
 from jurors.errors import VotesError
 from jurors.options import Label, Reading, ReadingOptions
 from jurors.sketch.sketch import Sketch
-from jurors.votes.codes import LARGEST_COUNT, Finding, checked_counts, code_type, ordered_labels, recode
+from jurors.votes.codes import LARGEST_COUNT, Finding, checked_counts, ordered_labels, recode
 from jurors.votes.findings import repeated_rows
 from jurors.votes.io.duckdb_table import BLANKS, INTEGERS, SourceTable, ToolLog, open_source, type_family
 from jurors.votes.io.local_files import TablePart
@@ -193,43 +193,22 @@ def _odd(name: str) -> str:
 
 @dataclass(frozen=True)
 class _Panel:
-    """The jurors, the labels, and the bits of each (juror, label) pair of the file."""
+    """The jurors and the labels of the file, and the bits of an item's votes."""
 
     jurors: tuple[Label, ...]
     labels: tuple[Label, ...]
-    juror: Integers  #: of each pair
-    code: NDArray[Any]  #: of each pair, -1 where it is no vote
     findings: tuple[Finding, ...]
 
     @property
-    def width(self) -> int:
-        """How many bits hold a label or nothing."""
-        return len(self.labels).bit_length()
+    def places(self) -> list[tuple[int, int]]:
+        """For each juror the key that holds its vote, and the bits below it there."""
+        width = len(self.labels).bit_length()  # bits that hold a label or nothing
+        return [(j // (_BITS // width), j % (_BITS // width) * width) for j in range(len(self.jurors))]
 
     @property
-    def a_key(self) -> int:
-        """How many jurors' votes fit one key."""
-        return _BITS // self.width
-
-    @property
-    def keys(self) -> int:
-        """How many keys hold an item's votes."""
-        return -(-len(self.jurors) // self.a_key)
-
-    def columns(self) -> list[list[int | None]]:
-        """For each pair, what it adds to each key, and whether it is a vote."""
-        which, place = np.divmod(self.juror, self.a_key)
-        bits = (self.code.astype(np.int64) + 1) << (place * self.width)
-        keys = [np.where(which == key, bits, 0).tolist() for key in range(self.keys)]
-        return [*keys, [1 if code >= 0 else None for code in self.code.tolist()]]
-
-    def codes(self, keys: Sequence[Integers]) -> NDArray[Any]:
-        """Keys x tuples as tuples x jurors: positions of labels, -1 for no vote."""
-        codes = np.empty((len(keys[0]), len(self.jurors)), dtype=code_type(len(self.labels)))
-        for k in range(len(self.jurors)):
-            which, place = divmod(k, self.a_key)
-            codes[:, k] = ((keys[which] >> (place * self.width)) & ((1 << self.width) - 1)) - 1
-        return codes
+    def keys(self) -> list[str]:
+        """The columns that hold an item's votes."""
+        return [f"k{key}" for key in range(self.places[-1][0] + 1)]
 
 
 def _count_long(table: SourceTable, layout: Layout, options: Reading) -> Votes | None:
@@ -240,7 +219,7 @@ def _count_long(table: SourceTable, layout: Layout, options: Reading) -> Votes |
     is_whole = table.types[item] in INTEGERS
     for pairs in _pairs(table, juror, label, whole=bool(Recoding.of(options))):
         panel = _panel(table, pairs, juror, label, options)
-        if panel is None or panel.keys > _MOST_KEYS:
+        if panel is None or len(panel.keys) > _MOST_KEYS:
             return None
         for name in names:
             tuples = _tuples(table, panel, name, "name IS NULL" if is_whole else _odd("name"), juror, label)
@@ -287,8 +266,7 @@ def _panel(table: SourceTable, pairs: str, juror: int, label: int, options: Read
     names = clean_cells(table.parse([row[0] for row in rows], juror), column=table.names[juror])
     if len(rows) > _MOST_PAIRS or None in names:
         return None
-    frequencies = _rows_of_pairs(table, juror, label).tolist if options.ignore_case else None
-    spelling = spelled_labels(table.parse([row[1] for row in rows], label), options, table.names[label], frequencies)
+    spelling = spelled_labels(table.parse([row[1] for row in rows], label), options, table.names[label])
     if all(value is None for value in spelling.labels):
         raise VotesError(f"every vote in column {table.names[label]!r} is missing")
     labels = labels_of(spelling, options)
@@ -297,14 +275,18 @@ def _panel(table: SourceTable, pairs: str, juror: int, label: int, options: Read
     by = np.array([place[name] for name in names])
     times = _rows_of_pairs(table, juror, label) if spelling.absent or spelling.abstained else None
     findings = spelling.findings(list(map(str, jurors)), by, np.arange(len(rows)), times)
-    panel = _Panel(jurors, labels, by, recode(spelling.answers, labels), findings)
-    if panel.keys <= _MOST_KEYS:
-        listed = ", ".join(f"unnest(?::BIGINT[]) AS k{k}" for k in range(panel.keys))
-        bits = f"SELECT unnest(range({len(rows)})) AS id, {listed}, unnest(?::BIGINT[]) AS vote"
+    panel = _Panel(jurors, labels, findings)
+    if len(panel.keys) <= _MOST_KEYS:
+        which, below = np.array(panel.places)[by].T
+        code = recode(spelling.answers, labels).astype(np.int64)  # of each pair, -1 where it is no vote
+        bits = (code + 1) << below
+        columns = [np.where(which == key, bits, 0).tolist() for key in range(len(panel.keys))]
+        columns.append([1 if vote >= 0 else None for vote in code.tolist()])
+        listed = ", ".join(f"unnest(?::BIGINT[]) AS {name}" for name in (*panel.keys, "vote"))
         con.execute(
             f"CREATE OR REPLACE TEMP TABLE pairs AS SELECT c{juror} AS j, c{label} AS v, bits.* EXCLUDE (id) "
-            f"FROM pair JOIN ({bits}) AS bits USING (id)",
-            panel.columns(),
+            f"FROM pair JOIN (SELECT unnest(range({len(rows)})) AS id, {listed}) AS bits USING (id)",
+            columns,
         )
     return panel
 
@@ -319,20 +301,22 @@ def _rows_of_pairs(table: SourceTable, juror: int, label: int) -> Integers:
 
 def _tuples(table: SourceTable, panel: _Panel, name: str, odd: str, juror: int, label: int) -> dict[str, NDArray[Any]]:
     """The distinct keys of items, with how many votes an item has and how many items there are."""
-    keys = [f"bit_or(coalesce(k0, {_UNKNOWN})) AS k0", *(f"bit_or(k{k}) AS k{k}" for k in range(1, panel.keys))]
+    others = panel.keys[1:]
+    keys = [f"bit_or(coalesce(k0, {_UNKNOWN})) AS k0", *(f"bit_or({key}) AS {key}" for key in others)]
     match = f"c{juror} IS NOT DISTINCT FROM j AND c{label} IS NOT DISTINCT FROM v"
     items = (
         f"SELECT {name} AS name, {', '.join(keys)}, count(vote) AS votes "
         f"FROM {table.sql} LEFT JOIN pairs ON {match} GROUP BY 1"
     )
-    columns = ", ".join(["k0", *(f"coalesce(k{k}, 0) AS k{k}" for k in range(1, panel.keys)), "votes"])
+    columns = ", ".join(["k0", *(f"coalesce({key}, 0) AS {key}" for key in others), "votes"])
     sql = f"SELECT {columns}, count(*) AS n, bool_or({odd}) AS odd FROM ({items}) GROUP BY ALL"
     return dict(table.watched(sql).fetchnumpy())
 
 
 def _checked(panel: _Panel, tuples: dict[str, NDArray[Any]], options: Reading) -> Votes | None:
     """The tuples as votes with counts; None where a juror voted twice, or where the panel is sparse."""
-    codes = panel.codes([tuples[f"k{k}"] for k in range(panel.keys)])
+    mask = (1 << len(panel.labels).bit_length()) - 1
+    codes = np.column_stack([((tuples[f"k{key}"] >> below) & mask) - 1 for key, below in panel.places])
     votes, counts = tuples["votes"], tuples["n"].astype(np.int64)
     if not np.array_equal(np.count_nonzero(codes >= 0, axis=1), votes):
         return None

@@ -4,30 +4,29 @@ Wide votes are grouped by all their columns. A long table is queried twice: firs
 label, then for one number per item. The meaning of a cell is decided here, from the distinct cells that came back, as
 for files; the engine is only given which cells are which label.
 
-**Decision tuples as numbers**, so that one sum per item and one group-by count them in any engine. With R
-labels, base b = R + 1 and digit 0 for "no vote", the vote "label l by juror j" adds (l + 1) b^j to its item's number,
-and grouping the numbers counts the tuples. Jurors share a number as long as *all* votes added up stay below 2^63, so
-that none overflows, whatever the votes repeat. Two votes of one juror on one item run into each other, and are noticed
-by two sums that the votes alone fix: the digits of all numbers add up to those of all votes only if no digit was
-carried, and then as many digits differ from 0 as there are votes only if no two votes share a digit.
+**Decision tuples as numbers**, so that one sum per item and one group-by count them in any engine: with R labels and
+base b = R + 1, the vote "label l by juror j" adds (l + 1) b^j to its item's number. So many jurors share a number that
+it stays below 2^63 even if all votes were on one item. Two votes of one juror on one item run into each other, and are
+noticed by two sums that the votes alone fix: the digits of all numbers add up to those of all votes only if no digit
+was carried, and then as many digits differ from 0 as there are votes only if no two votes share a digit.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
 
 from jurors._numeric import Integers
 from jurors.errors import VotesError
-from jurors.options import Label, Reading
+from jurors.options import Reading
 from jurors.sketch.count import selected_cells, weighted_counts
 from jurors.sketch.sketch import Sketch
-from jurors.votes.codes import Finding, code_type, factorize, recode
+from jurors.votes.codes import Finding, factorize, recode
 from jurors.votes.findings import repeated_rows, table_findings
 from jurors.votes.frame import (
     Frame,
@@ -43,58 +42,13 @@ from jurors.votes.io.duckdb_table import BLANKS
 from jurors.votes.layout import Layout
 from jurors.votes.read import clean_cells, in_natural_order, labels_of, spelled_labels, wide_votes
 from jurors.votes.scale import apply_scale, collapse_repeats, selects_jurors
-from jurors.votes.table import Votes, abstentions_as_label, label_as_abstentions, votes_twice, with_findings
+from jurors.votes.table import Votes, label_as_abstentions, votes_twice, with_findings
 
-_LARGEST = 1 << 63
 _WIDEST_PANDAS = 90  # columns to group by: with more, pandas inserts them one by one and warns
 # With more jurors or labels than this hardly two items share a tuple, so that counts are no fewer than items, and the
 # comparisons of each vote with each name cost more than to bring the columns back (measured; sooner if in memory).
 _PIVOTED, _PIVOTED_IN_MEMORY = 100, 20
 _NO_NAME = ("", "nan", "NaN")
-
-
-def shared_numbers(tally: Integers) -> list[list[tuple[int, int]]]:
-    """The jurors that share a number, each with the weight of its digit.
-
-    `tally` has how many votes there are of each juror (rows) for each label (columns).
-    """
-    parts: list[list[tuple[int, int]]] = [[]]
-    base, weight, reached = tally.shape[1] + 1, 1, 0
-    for j, row in enumerate(tally.tolist()):
-        digits = sum((label + 1) * votes for label, votes in enumerate(row))
-        if parts[-1] and (reached + digits * weight >= _LARGEST or weight * base >= _LARGEST):
-            parts.append([])
-            weight, reached = 1, 0
-        parts[-1].append((j, weight))
-        weight, reached = weight * base, reached + digits * weight
-    return parts
-
-
-def _count_numbers(
-    table: Any, sums: Sequence[Any], jurors: Sequence[str], labels: Sequence[Label], tally: Integers
-) -> Sketch | None:
-    """The sketch from each vote's (or row's) share of its item's numbers; None if a juror votes twice on one."""
-    base = len(labels) + 1  # one digit per label, and one for no vote
-    keys = [f"key{k}" for k in range(len(sums))]
-    shares = table.with_columns(*(share.alias(key) for share, key in zip(sums, keys, strict=True)))
-    by_item = shares.select("item", *keys).group_by("item").agg(*(nw.col(key).sum() for key in keys))
-    numbers = by_item.with_columns(*(nw.col(key).cast(nw.Int64) for key in keys)).select(*keys)
-    tuples = collect(numbers.group_by(keys).agg(nw.len().alias("n")))
-    counts = integers(tuples["n"])
-    codes = np.empty((len(counts), len(jurors)), dtype=code_type(len(labels)))
-    for key, part in zip(keys, shared_numbers(tally), strict=True):
-        rest = integers(tuples[key])
-        for j, _ in part:
-            rest, digit = np.divmod(rest, base)
-            codes[:, j] = digit - 1
-        if rest.any():  # more digits than jurors
-            return None
-    # no two votes ran into each other: the two sums of the module's docstring
-    votes, digits = int(tally.sum()), dot(tally.sum(axis=0), np.arange(1, base))
-    counted = dot(counts, (codes >= 0).sum(axis=1)), dot(counts, codes.sum(axis=1, dtype=np.int64) + codes.shape[1])
-    if counted != (votes, digits):
-        return None
-    return Sketch.from_votes(Votes.from_matrix(codes, jurors=jurors, labels=labels, counts=counts, scale=None))
 
 
 # -- expressions --------------------------------------------------------------------------------------------
@@ -109,9 +63,9 @@ def cells_of(cells: Iterable[Any], positions: Iterable[Any]) -> dict[int, list[A
     return by_position
 
 
-def position(name: str, by_position: Mapping[int, Sequence[Any]], first: int) -> Any:
-    """The position that a cell means, counted from `first`; 0 for none."""
-    sums = total([where(nw.col(name).is_in(cells), place + first) for place, cells in by_position.items()])
+def position(name: str, by_position: Mapping[int, Sequence[Any]]) -> Any:
+    """The position that a cell means, counted from 1; 0 for none."""
+    sums = total([where(nw.col(name).is_in(cells), k + 1) for k, cells in by_position.items()])
     return sums.cast(nw.Float64).cast(nw.Int64)  # Ibis drops a cast to what it takes a number for already
 
 
@@ -130,13 +84,6 @@ def total(terms: Sequence[Any]) -> Any:
 def whole_number(value: int) -> Any:
     """A number of 64 bits; a bare one would have 32 in some engines."""
     return nw.lit(value, dtype=nw.Int64)
-
-
-def dot(weights: NDArray[Any], values: NDArray[Any]) -> int:
-    """The sum of products, exactly."""
-    if int(weights.max(initial=0)) * int(values.max(initial=0)) * len(weights) < _LARGEST:
-        return int(np.dot(weights.astype(np.int64), values.astype(np.int64)))
-    return sum(a * b for a, b in zip(weights.tolist(), values.tolist(), strict=True))
 
 
 def integers(series: Any) -> Integers:
@@ -172,7 +119,7 @@ def count_frame(frame: Any, options: Reading) -> Sketch:
             votes = counted if collapsed is counted else Sketch.from_votes(collapsed).tuples
             repeated = list(repeated_rows(votes)) if layout.kind != "counts" else []
     except VotesError:
-        if not by_row and (opened.is_eager or opened.stream is not None):
+        if not by_row and opened.is_eager:
             votes_from_columns(opened, table, layout, options)  # raises with the number of the row
         raise
     effective = opened.effective_options(options)
@@ -217,31 +164,7 @@ def _count_wide(frame: Frame, table: Any, layout: Layout, options: Reading) -> S
     _refuse_nameless(totals["nameless"].to_list()[0], names[layout.item], "item")
     if totals["n"].to_list()[0] == 1 or layout.count is not None:  # no item has two rows, or rows are counts
         return Sketch.from_votes(votes)
-    if len(keys) * len(votes.labels) > 10 * _most(frame):
-        return Sketch.from_votes(votes_from_columns(frame, table, layout, options))
-    votes = abstentions_as_label(votes)  # counts of rows: an item may have several
-    meanings = [
-        cells_of(distinct, votes.codes[np.unique(code, return_index=True)[1], k])
-        for k, (distinct, code) in enumerate(columns)
-    ]
-    digits = _named(frame, table, layout.item).with_columns(
-        *(position(key, cells, 1).alias(key) for key, cells in zip(keys, meanings, strict=True))
-    )
-    counts = cast("Integers", votes.counts)
-    tally = np.array([[dot(counts, column == label) for label in range(len(votes.labels))] for column in votes.codes.T])
-    sums = [total([nw.col(keys[j]) * whole_number(weight) for j, weight in part]) for part in shared_numbers(tally)]
-    sketch = _count_numbers(digits, sums, votes.jurors, votes.labels, tally)
-    if sketch is None:
-        flags = [where(nw.col(key) > 0).alias(key) for key in keys]
-        by_item = digits.with_columns(*flags).group_by("item").agg(*(nw.col(key).sum() for key in keys))
-        above = by_item.with_columns(*((nw.col(key) - where(nw.col(key) > 0)).alias(key) for key in keys))
-        totals = collect(above.select(*(nw.col(key).sum() for key in keys)))
-        repeats = {key: int(totals[key].to_list()[0]) for key in keys}
-        key = next(key for key in keys if repeats[key])
-        item = collect(above.filter(nw.col(key) > 0).select("item").sort("item").head(1))["item"].to_list()[0]
-        raise _twice(votes.jurors[keys.index(key)], item, sum(repeats.values()), ordered=frame.has_order)
-    merged = replace(label_as_abstentions(sketch.tuples), findings=votes.findings, labels_told=votes.labels_told)
-    return Sketch.from_votes(apply_scale(merged, options))
+    return Sketch.from_votes(votes_from_columns(frame, table, layout, options))
 
 
 # -- long -------------------------------------------------------------------------------------------------
@@ -259,43 +182,44 @@ def _count_long(frame: Frame, table: Any, layout: Layout, options: Reading) -> S
     _refuse_nameless(sum(pairs["nameless"].to_list()), frame.names[item], "item")
     juror_cells, by = column(pairs[who], frame.names[juror])
     names = clean_cells(juror_cells, column=frame.names[juror])
-    _refuse_nameless(dot(times, np.array([name is None for name in names])[by]), frame.names[juror], "juror")
+    _refuse_nameless(int(times[np.array([name is None for name in names])[by]].sum()), frame.names[juror], "juror")
     jurors, place = in_natural_order(*factorize(names))
     cells, to = column(pairs[what], frame.names[label])
-    frequencies = lambda: np.bincount(to, times, len(cells)).astype(int).tolist()  # noqa: E731
-    spelling = spelled_labels(cells, options, frame.names[label], frequencies)
+    spelling = spelled_labels(cells, options, frame.names[label])
     if all(value is None for value in spelling.labels):
         raise VotesError(f"every vote in column {frame.names[label]!r} is missing")
     kinds = labels_of(spelling, options)
-    if max(len(jurors), len(kinds)) > _most(frame):
+    if max(len(jurors), len(kinds)) > (_PIVOTED_IN_MEMORY if frame.is_eager else _PIVOTED):
         return Sketch.from_votes(votes_from_columns(frame, table, layout, options))
-    code = recode(spelling.answers, kinds)
-    tally = np.zeros((len(jurors), len(kinds)), dtype=np.int64)
-    voted = code[to] >= 0
-    np.add.at(tally, (place[by][voted], code[to][voted]), times[voted])
-    by_juror = cells_of(juror_cells, place)
-    digits = named.with_columns(position(what, cells_of(cells, code), 1).alias("digit"))
-    sums = [
-        nw.col("digit") * total([where(nw.col(who).is_in(by_juror[j]), weight) for j, weight in part])
-        for part in shared_numbers(tally)
-    ]
-    jurors = list(map(str, jurors))
-    sketch = _count_numbers(digits, sums, jurors, kinds, tally)
-    if sketch is None:
-        voted_on = digits.filter(nw.col("digit") > 0).with_columns(position(who, by_juror, 0).alias("place"))
-        twice = voted_on.group_by("item", "place").agg(nw.len().alias("n")).filter(nw.col("n") > 1)
-        totals = collect(twice.select(nw.col("n").sum(), nw.col("item").count()))
+    jurors, base = list(map(str, jurors)), len(kinds) + 1  # one digit per label, and one for no vote
+    code, by_juror = recode(spelling.answers, kinds), cells_of(juror_cells, place)
+    room = int((63 - math.log2(times.sum())) / math.log2(base))  # jurors to a number, whatever the votes repeat
+    keys = [f"key{k}" for k in range(-(-len(jurors) // room))]
+    weights: list[list[Any]] = [[] for _ in keys]
+    for j in range(len(jurors)):
+        weights[j // room].append(where(nw.col(who).is_in(by_juror[j]), base ** (j % room)))
+    votes = named.with_columns(position(what, cells_of(cells, code)).alias("digit"))
+    shares = [(nw.col("digit") * total(terms)).alias(key) for terms, key in zip(weights, keys, strict=True)]
+    by_item = votes.select("item", *shares).group_by("item").agg(nw.col(*keys).sum())
+    numbers = by_item.select(*(nw.col(key).cast(nw.Int64) for key in keys))
+    tuples = collect(numbers.group_by(keys).agg(nw.len().alias("n")))
+    counts = integers(tuples["n"])
+    digits = np.column_stack(
+        [integers(tuples[keys[j // room]]) // base ** (j % room) % base for j in range(len(jurors))]
+    )
+    given = code[to] + 1
+    are_votes = counts @ (digits > 0).sum(axis=1) == times @ (given > 0)
+    if not are_votes or counts @ digits.sum(axis=1) != times @ given:
+        voted = votes.filter(nw.col("digit") > 0).with_columns(position(who, by_juror).alias("place"))
+        twice = voted.group_by("item", "place").agg(nw.len().alias("n")).filter(nw.col("n") > 1)
         first = collect(twice.sort("item", "place").head(1))
-        repeats = int(totals["n"].to_list()[0] - totals["item"].to_list()[0])
-        name = jurors[int(first["place"].to_list()[0])]
-        raise _twice(name, first["item"].to_list()[0], repeats, ordered=frame.has_order)
+        repeated = int(collect(twice.select((nw.col("n") - 1).sum()))["n"].to_list()[0])
+        name, item = jurors[first["place"].to_list()[0] - 1], clean_cells(first["item"].to_list())[0]
+        raise votes_twice(name, str(item), repeated, ordered=frame.has_order)
+    counted = Votes.from_matrix(digits - 1, jurors=jurors, labels=kinds, counts=counts, scale=None)
     findings = spelling.findings(jurors, place[by], to, times)
-    votes = replace(label_as_abstentions(sketch.tuples), findings=findings, labels_told=options.labels is not None)
-    return Sketch.from_votes(apply_scale(votes, options))
-
-
-def _most(frame: Frame) -> int:
-    return _PIVOTED_IN_MEMORY if frame.is_eager else _PIVOTED
+    counted = replace(label_as_abstentions(counted), findings=findings, labels_told=options.labels is not None)
+    return Sketch.from_votes(apply_scale(counted, options))
 
 
 # -- expressions --------------------------------------------------------------------------------------------
@@ -324,7 +248,3 @@ def _refuse_nameless(rows: int, name: str, what: str) -> None:
     if rows:
         number = f"{rows:,} {'row' if rows == 1 else 'rows'}"
         raise VotesError(f"column {name!r}: the {what} is empty in {number}; give each one a name")
-
-
-def _twice(juror: str, item: Any, repeats: int, *, ordered: bool) -> VotesError:
-    return votes_twice(juror, str(clean_cells([item])[0]), repeats, ordered=ordered)

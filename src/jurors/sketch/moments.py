@@ -170,13 +170,6 @@ def pair_sums(x: Floats, voted: Floats, weights: Floats) -> tuple[Floats, Floats
     return (voted.T * weights[..., None, :]) @ voted, weighted @ voted, joint
 
 
-def covariances(both: Floats, first: Floats, joint: Floats) -> Floats:
-    """Covariances (…, N, N) from `pair_sums`; NaN where two jurors share no item."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        mean = first / both
-        return np.asarray(joint / both - mean * np.swapaxes(mean, -1, -2))
-
-
 @dataclass(frozen=True)
 class PairMoments:
     """Covariances of binary jurors, each pair on the items both answered."""

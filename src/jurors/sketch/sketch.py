@@ -22,7 +22,7 @@ from jurors.errors import SketchError, VotesError, format_first_names, format_na
 from jurors.options import Label, Reading, TableOptions
 from jurors.votes.codes import checked_counts, is_missing, ordered_labels, python_value
 from jurors.votes.findings import repeated_rows
-from jurors.votes.scale import detect_scale, extend_labels
+from jurors.votes.scale import detect_scale
 from jurors.votes.table import (
     ABSTAINED,
     Votes,
@@ -34,15 +34,13 @@ from jurors.votes.table import (
 )
 
 
-def merge_votes(parts: Sequence[tuple[str, Votes]], *, union_labels: bool = False) -> Votes:
+def merge_votes(parts: Sequence[tuple[str, Votes]]) -> Votes:
     """One table of counts from several.
 
     Parameters
     ----------
     parts
         Votes, each with the name that a message calls it by.
-    union_labels
-        Whether a label that one part lacks was just never voted there; else the labels must be the same, too.
 
     Returns
     -------
@@ -67,8 +65,7 @@ def merge_votes(parts: Sequence[tuple[str, Votes]], *, union_labels: bool = Fals
         if votes is first:
             continue
         check_same(name, first.jurors, other, votes.jurors, "jurors")
-        if not union_labels:
-            check_same(name, first.labels, other, votes.labels, "labels")
+        check_same(name, first.labels, other, votes.labels, "labels")
     for other, votes in with_scale[1:]:
         if first.scale != votes.scale:
             held = f"{name} has {first.scale} votes and {other} has {votes.scale} votes"
@@ -79,13 +76,6 @@ def merge_votes(parts: Sequence[tuple[str, Votes]], *, union_labels: bool = Fals
             hint = "count both with the levels in one order (labels=)"
             raise SketchError(f"cannot merge sketches: the levels of {name} and {other} differ in order; {hint}")
     labels = first.labels
-    if union_labels:  # those of the first come first; text, numbers and booleans are not mixed
-        every = [*first.labels, *(label for _, votes in parts for label in votes.labels)]
-        if any(len({isinstance(label, kind) for label in every}) > 1 for kind in (bool, str)):
-            for other, votes in parts:
-                check_same(name, first.labels, other, votes.labels, "labels")
-        if more := [label for label in dict.fromkeys(every) if label not in first.labels]:
-            labels = extend_labels(first if first.scale_told else replace(first, scale="nominal"), more)
     aligned = [votes if votes.jurors == first.jurors else votes.take(first.jurors) for _, votes in parts]
     aligned = [votes if votes.labels == labels else recode_labels(votes, labels) for votes in aligned]
     if any(votes.abstained is not None for votes in aligned):
@@ -137,8 +127,6 @@ def check_same(name: str, left: Sequence[Any], other: str, right: Sequence[Any],
     hint = "" if what == "jurors" else "; name all labels when counting with labels="
     if alike:
         hint = "; text and numbers are different labels: count both from the same kind of file"
-    elif what == "labels":
-        hint += ", or merge with union_labels=True in Python if nobody voted for the label by chance"
     raise SketchError(f"cannot merge sketches of different {what}: {'; '.join(differences)}{hint}")
 
 
@@ -258,19 +246,13 @@ class Sketch:
             raise error.in_file(str(path)) from None
 
     @classmethod
-    def merge(
-        cls, sketches: Sequence[Sketch], *, names: Sequence[str] | None = None, union_labels: bool = False
-    ) -> Sketch:
+    def merge(cls, sketches: Sequence[Sketch]) -> Sketch:
         """Add up sketches of the same jurors.
 
         Parameters
         ----------
         sketches
             At least one.
-        names
-            What a message calls each by.
-        union_labels
-            Whether a label that one sketch lacks was just never voted there; else the labels must be the same, too.
 
         Raises
         ------
@@ -280,9 +262,8 @@ class Sketch:
         if not sketches:
             raise SketchError("merge needs at least one sketch")
         ordinals = ("the first", "the second", *(f"sketch {k}" for k in range(3, len(sketches) + 1)))
-        names = ordinals[: len(sketches)] if names is None else names
-        parts = [(name, sketch.tuples) for name, sketch in zip(names, sketches, strict=True)]
-        return cls.from_votes(merge_votes(parts, union_labels=union_labels))
+        parts = [(name, sketch.tuples) for name, sketch in zip(ordinals, sketches, strict=False)]
+        return cls.from_votes(merge_votes(parts))
 
     # -- what is there --------------------------------------------------------------------------------
 

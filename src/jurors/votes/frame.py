@@ -12,16 +12,14 @@ several levels.
 
 from __future__ import annotations
 
-import itertools
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import Any, Unpack
 
 import numpy as np
 
-from jurors._files import temporary_folder
 from jurors.errors import VotesError, match_name
 from jurors.options import Reading, TableOptions, check_applies, column_names, item_name
 from jurors.votes.codes import checked_counts, factorize, is_missing
@@ -92,36 +90,16 @@ def decoded(series: Any) -> Any:
     return nw.from_native(native.cast(kind), series_only=True)
 
 
-def opened_stream(source: Any) -> tuple[Any, Any, Any]:
-    """Open an Arrow stream in DuckDB.
-
-    Returns
-    -------
-    relation, connection, head
-        A DuckDB relation over the stream, its connection, and the first rows: no more is read yet.
-    """
-    import duckdb
-    import narwhals as nw
-
+def collect_stream(source: Any) -> Any:
+    """Read an Arrow stream, which can be read only once, as a pyarrow table."""
     try:
         import pyarrow
     except ImportError:
         raise TypeError("an Arrow stream needs pyarrow; pip install pyarrow") from None
-    batches, rows = [], 0
     try:
-        stream = pyarrow.RecordBatchReader.from_stream(source)  # takes the stream once; DuckDB would take it again
-        for batch in stream:
-            batches.append(batch)
-            rows += len(batch)
-            if rows > head_rows(len(stream.schema)):
-                break
-        head = pyarrow.Table.from_batches(batches, stream.schema)
-        reader = pyarrow.RecordBatchReader.from_batches(stream.schema, itertools.chain(batches, stream))
+        return pyarrow.table(source)
     except pyarrow.ArrowException as error:
         raise TypeError(str(error)) from None
-    spill = str(temporary_folder() / f"jurors-{os.getpid()}-{id(reader)}")  # made by DuckDB if it must
-    connection = duckdb.connect(config={"temp_directory": spill})
-    return connection.from_arrow(reader), connection, nw.from_native(head)
 
 
 # -- columns that the caller names and the frame does not have ---------------------------------------------------------
@@ -258,9 +236,7 @@ class Frame:
     table: Any
     names: tuple[str, ...]
     kinds: tuple[Any, ...]  #: narwhals' type of each column
-    stream: Any = None  #: the DuckDB connection that reads an Arrow stream, which can be read only once
     index: Sequence[Any] | None = None  #: the rows' names, where pandas' index gives some
-    head: Any = None  #: the first rows of a stream, which cannot be read again
     homes: tuple[str, ...] = ()  #: the columns that others are made of, which are no jurors
     item: tuple[str, ...] = ()  #: the columns that name the item together, where the caller named none
 
@@ -272,7 +248,7 @@ class Frame:
     @property
     def has_order(self) -> bool:
         """Whether the engine knows which row comes first."""
-        return self.stream is not None or self.engine in _IN_ORDER
+        return self.engine in _IN_ORDER
 
     @property
     def engine(self) -> str:
@@ -288,8 +264,7 @@ class Frame:
                 f"duplicates={options.duplicates!r} needs rows in a fixed order, and {self.engine} keeps none; remove "
                 "the duplicates there, or give a pandas, polars or pyarrow frame"
             )
-        count = self._count_distinct if self.stream is None else None  # a stream can be read only once
-        layout = find_layout(self.names, self.effective_options(options), self.facts, count)
+        layout = find_layout(self.names, self.effective_options(options), self.facts, self._count_distinct)
         return select_columns(layout, self.names, options)
 
     def numbers_jurors(self, layout: Layout) -> bool:
@@ -317,15 +292,13 @@ class Frame:
         whole = item_name(options.item)
         if len(parts) < 2 or whole is None:
             return frame
-        names, kinds = frame.names, frame.kinds
+        names, table = frame.names, frame.table
         places = [find_column(names, part) for part in parts]
-
-        def cells(table: Any) -> Any:
-            if hasattr(table, "collect"):
-                return joined_columns([own_names(table)[k] for k in places], [kinds[k] for k in places])
+        if frame.is_eager:
             values = joined_cells([table[:, k].to_list() for k in places], [names[k] for k in places])
-            return nw.new_series(whole, values, nw.String, backend=table.implementation)
-
+            cells: Any = nw.new_series(whole, values, nw.String, backend=table.implementation)
+        else:
+            cells = joined_columns([own_names(table)[k] for k in places], [frame.kinds[k] for k in places])
         return frame._with(whole, nw.String(), cells, *(names[k] for k in places))
 
     def _with_field(self, path: str) -> Frame:
@@ -339,21 +312,20 @@ class Frame:
             if step not in known:
                 match_name(path, [f"{at}.{name}" for name in known] or list(self.names), "column")
             cell, kind, at = cell.struct.field(step), known[step], f"{at}.{step}"
-        return self._with(path, kind, lambda table: cell, self.names[place])
+        return self._with(path, kind, cell, self.names[place])
 
-    def _with(self, name: str, kind: Any, cells: Callable[[Any], Any], *homes: str) -> Frame:
-        """With one more column, of which `cells` makes an expression or a series."""
-        tables = (self.table, self.head)
-        table, head = (None if rows is None else rows.with_columns(cells(rows).alias(name)) for rows in tables)
+    def _with(self, name: str, kind: Any, cells: Any, *homes: str) -> Frame:
+        """With one more column, an expression or a series."""
+        table = self.table.with_columns(cells.alias(name))
         names, kinds = (*self.names, name), (*self.kinds, kind)
-        return replace(self, table=table, head=head, names=names, kinds=kinds, homes=(*self.homes, *homes))
+        return replace(self, table=table, names=names, kinds=kinds, homes=(*self.homes, *homes))
 
     def facts(self) -> ColumnProfile:
         """What the first rows show."""
         import narwhals as nw
 
         most = head_rows(len(self.names))
-        head = collect(self.table.head(most + 1)) if self.head is None else self.head
+        head = collect(self.table.head(most + 1))
         plain = [not kind.is_nested() and kind not in (nw.Object, nw.Boolean) for kind in self.kinds]
         series = [decoded(head[:most, k]) for k in range(len(self.names))]
         columns = [column(one, "") if is_plain else one.to_list() for one, is_plain in zip(series, plain, strict=True)]
@@ -375,7 +347,7 @@ class Frame:
         return VotesError(f"the dataframe has columns ({', '.join(self.names[:12])}) but no rows")
 
     def keep(self, layout: Layout) -> Any:
-        """The columns that are read, column k called "ck": no engine's rules for names apply, and a stream stays."""
+        """The columns that are read, column k called "ck": no engine's rules for names apply."""
         import narwhals as nw
 
         for k in layout.used:
@@ -392,10 +364,7 @@ class Frame:
         narrower |= {k: nw.Float64 for k, kind in compared.items() if kind == nw.Decimal}
         if narrower:
             table = table.with_columns(*(nw.col(f"c{k}").cast(kind) for k, kind in narrower.items()))
-        if self.stream is None:
-            return table
-        table.to_native().create("kept")  # where DuckDB may spill the rows, to be read more than once
-        return nw.from_native(self.stream.table("kept"))
+        return table
 
 
 def open_frame(frame: Any) -> Frame:
@@ -412,19 +381,18 @@ def open_frame(frame: Any) -> Frame:
     """
     import narwhals as nw
 
-    stream = head = None
     frame, item = as_table(frame)
     try:
         table = nw.from_native(frame, pass_through=True)
         if table is frame and hasattr(type(frame), "__arrow_c_stream__"):
-            table, stream, head = opened_stream(frame)
+            table = collect_stream(frame)
         table = nw.from_native(table)
     except (TypeError, ValueError) as error:
         reason = " ".join(str(error).split())
         raise VotesError(f"cannot read votes from {type(frame).__name__}: {reason}") from None
     if isinstance(table, nw.LazyFrame):
         schema = table.collect_schema()
-        return Frame(table, tuple(map(str, schema)), tuple(schema.values()), stream, head=head)
+        return Frame(table, tuple(map(str, schema)), tuple(schema.values()))
     kinds = tuple(table[:, k].dtype for k in range(table.shape[1]))  # by position: pandas' names may be numbers
     names, index = tuple(map(str, table.columns)), index_names(nw.maybe_get_index(table))
     return Frame(table, names, kinds, index=index, item=item)

@@ -515,7 +515,7 @@ def _name(item: Any) -> str:
     return str(int(item)) if isinstance(item, float) and item.is_integer() else str(item)
 
 
-def read_item_texts(source: Source, text: str | Sequence[str] = (), *, item: str | None = None) -> ItemTexts:
+def read_item_texts(source: Source, text: str | Sequence[str] = ()) -> ItemTexts:
     r"""Read what shows the items: columns of a table (CSV, JSON lines, Parquet), or what a log holds.
 
     Parameters
@@ -524,8 +524,6 @@ def read_item_texts(source: Source, text: str | Sequence[str] = (), *, item: str
         The file, or several, as in `read_votes`.
     text
         The columns to show. A log shows the question and the answer (or what it holds) unless some are named.
-    item
-        The column that names the item, where it has no usual name.
 
     Returns
     -------
@@ -543,8 +541,8 @@ def read_item_texts(source: Source, text: str | Sequence[str] = (), *, item: str
             return _texts_of_log(opened.read(), shown, name)
         if not shown:
             raise VotesError(f"name the column to show with text=: there are {quoted_names(opened.names)}")
-        opened = opened.every_column().reaching(*shown, item=item)
-        item = item_name(opened.joint) or None if item is None else item
+        opened = opened.every_column().reaching(*shown)
+        item = item_name(opened.joint) or None
         columns = [find_column(opened.names, column) for column in shown]
         which = guess_column(opened.names, ITEM_WORDS, columns) if item is None else find_column(opened.names, item)
         if which is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias, Unpack
 
@@ -103,12 +103,7 @@ def _composed(text: str) -> str:
     return text.strip() if text.isascii() else unicodedata.normalize("NFC", text).strip()
 
 
-def spelled_labels(
-    values: Sequence[Any] | NDArray[Any],
-    options: Reading,
-    column: str,
-    times: Callable[[], Sequence[int]] | None = None,
-) -> Spelling:
+def spelled_labels(values: Sequence[Any] | NDArray[Any], options: Reading, column: str) -> Spelling:
     """Cells as labels, with one spelling of each, recoded as the caller wants.
 
     Words that can only mean "no vote" are none, and words that can only mean "I abstain" are abstentions, unless labels
@@ -118,8 +113,6 @@ def spelled_labels(
     ----------
     values
         Distinct cells.
-    times
-        Counts the votes of each cell, where that decides between spellings.
 
     Returns
     -------
@@ -145,7 +138,7 @@ def spelled_labels(
         left = clean_cells(values, (*text_columns(options.missing), *abstain, *words), column=column)
     left = left if options.labels is not None else equal_numbers(left)
     if recoding := Recoding.of(options):
-        left = recoding.cells(left, times)
+        left = recoding.cells(left)
     return Spelling(left, absent, abstained, frozenset(assumed))
 
 
@@ -192,7 +185,7 @@ def long_votes(columns: Sequence[Column], names: Sequence[str], options: Reading
         (items, item), (jurors, juror), at = *columns[:2], at[rows]
     jurors, juror = in_natural_order(jurors, juror)
     values, value = columns[2]
-    spelling = spelled_labels(values, options, names[2], lambda: np.bincount(value, minlength=len(values)).tolist())
+    spelling = spelled_labels(values, options, names[2])
     if all(label is None for label in spelling.labels):
         raise VotesError(f"every vote in column {names[2]!r} is missing")
     votes = label_as_abstentions(
@@ -246,14 +239,7 @@ def wide_votes(
         column = int(np.argmax(np.isin(grid, nested).any(axis=0)))  # the first that holds a list or a record
         clean_cells([values[code] for code in nested if (grid[:, column] == code).any()], column=jurors[column])
     flat, weights = grid.ravel(), None if counts is None else np.repeat(counts, len(jurors))
-
-    def times() -> list[int]:
-        """The number of votes of each cell."""
-        filled = flat >= 0
-        often = np.bincount(flat[filled], None if weights is None else weights[filled], len(values))
-        return [int(count) for count in often.tolist()]
-
-    spelling = spelled_labels(values, options, quoted_names(jurors), times)
+    spelling = spelled_labels(values, options, quoted_names(jurors))
     has_words = spelling.absent or spelling.abstained
     juror = np.tile(np.arange(len(jurors)), len(grid) if has_words else 0)
     findings = spelling.findings(jurors, juror, flat, weights)

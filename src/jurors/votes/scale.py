@@ -24,8 +24,7 @@ import itertools
 import math
 import re
 import string
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import reduce
@@ -373,10 +372,10 @@ class Recoding:
 
     Examples
     --------
-    >>> Recoding.of(Reading(map={"Y": "yes"}, ignore_case=True)).cells(["Yes", "y", "yes", None], lambda: [1, 4, 9, 0])
+    >>> Recoding.of(Reading(map={"Y": "yes"}, ignore_case=True)).cells(["Yes", "y", "YES", None])
     ['yes', 'yes', 'yes', None]
-    >>> Recoding.of(Reading(map={"n": "no"}, ignore_case=True)).cells(["No", "N", "NO"], lambda: [9, 1, 1])
-    ['no', 'no', 'no']
+    >>> Recoding.of(Reading(map={"n": "no"}, ignore_case=True)).cells(["Maybe", "N", "NO"])
+    ['maybe', 'no', 'no']
     >>> Recoding.of(Reading(threshold=0.5)).cells(["0.5", "0.49"])
     ['pass', 'fail']
     >>> Recoding.of(Reading(bins=[0, 3, 10])).cells([0, 3, 10])
@@ -384,27 +383,26 @@ class Recoding:
     """
 
     names: Mapping[str, Label] = field(default_factory=dict)  #: what each label is called instead
-    ignore_case: bool = False
+    ignore_case: bool = False  #: whether labels are in small letters, unless the caller names them otherwise
     threshold: str | None = None
     bins: tuple[str, ...] = ()  #: the ends; a single one: how many
+    labels: tuple[Label, ...] = ()  #: as the caller names them
 
     @classmethod
     def of(cls, options: Reading) -> Recoding:
         """The recoding that the options name."""
-        return cls(options.names, options.ignore_case, options.cut, options.ends)
+        return cls(options.names, options.ignore_case, options.cut, options.ends, tuple(options.labels or ()))
 
     def __bool__(self) -> bool:
         return bool(self.names or self.ignore_case or self.threshold or self.bins)
 
-    def cells(self, cells: Sequence[Any], times: Callable[[], Sequence[int]] | None = None) -> list[Any]:
+    def cells(self, cells: Sequence[Any]) -> list[Any]:
         """Recode clean cells.
 
         Parameters
         ----------
         cells
             Distinct cells, None for no vote.
-        times
-            Counts the votes of each cell, where that decides between spellings.
 
         Returns
         -------
@@ -416,28 +414,21 @@ class Recoding:
         VotesError
             Where a label to rename does not occur, or where a cell is no number and must be one.
         """
-        left = self._in_one_case(cells, times) if self.ignore_case else list(cells)
-        if self.names:
-            known = list(dict.fromkeys(cell for cell in left if cell is not None))
-            present = {self._folded(cell) for cell in known}
-            for name in self.names:
-                if self._folded(name) not in present:
-                    match_name(name, known, "label to rename (map=)")
-            left = self._renamed(left)
-            if self.ignore_case:  # every spelling of a name that was given is that name
-                given = {self._folded(label): label for label in self.names.values()}
-                left = [None if cell is None else given.get(self._folded(cell), cell) for cell in left]
-            if len({isinstance(cell, str) for cell in left if cell is not None}) > 1:
-                left = [None if cell is None else str(cell) for cell in left]
+        known = list(dict.fromkeys(cell for cell in cells if cell is not None))
+        present = {self._folded(cell) for cell in known}
+        for name in self.names:
+            if self._folded(name) not in present:
+                match_name(name, known, "label to rename (map=)")
+        left = self._renamed(cells)
+        if self.names and len({isinstance(cell, str) for cell in left if cell is not None}) > 1:
+            left = [None if cell is None else str(cell) for cell in left]
         return self._of_numbers(left)
 
     def check_streams(self) -> None:
         """OptionError where this can be done only once all votes are there."""
-        if self.ignore_case or len(self.bins) == 1:
-            what = "ignore_case=" if self.ignore_case else f"bins={self.bins[0]}"
-            instead = "map='YES=yes'" if self.ignore_case else "bins= with the ends (0,3,7,10)"
-            message = f"{what} takes all votes at once, and those of a stream come one by one: say {instead}"
-            raise OptionError(message, code="does_not_apply")
+        if len(self.bins) == 1:
+            message = f"bins={self.bins[0]} takes all votes at once, and those of a stream come one by one"
+            raise OptionError(f"{message}: say bins= with the ends (0,3,7,10)", code="does_not_apply")
 
     def one(self, label: Any) -> Any:
         """Recode a single vote of a stream, whose other labels are not known yet."""
@@ -445,9 +436,7 @@ class Recoding:
 
     def key(self, truths: Sequence[Any], labels: Sequence[Label]) -> list[Any]:
         """Recode the labels of an answer key of votes with these labels; numbers as the votes' numbers were."""
-        by_case = {str(label).casefold(): label for label in labels} if self.ignore_case else {}
-        known = [None if truth is None else by_case.get(str(truth).casefold(), truth) for truth in truths]
-        left = self._renamed(known)
+        left = self._renamed(truths)
         if {str(truth) for truth in left if truth is not None} <= set(map(str, labels)):
             return left
         ends = self.bins
@@ -455,19 +444,13 @@ class Recoding:
             ends = tuple(dict.fromkeys(end for label in bin_order(labels) for end in str(label).split(_BETWEEN)))
         return self._of_numbers(left, ends)
 
-    def _in_one_case(self, cells: Sequence[Any], times: Callable[[], Sequence[int]] | None) -> list[Any]:
-        """Each word in its most frequent spelling, of two the one that comes first in the alphabet."""
-        often: Counter[str] = Counter()
-        for cell, count in zip(cells, [1] * len(cells) if times is None else times(), strict=True):
-            if isinstance(cell, str):
-                often[cell] += int(count)
-        rarest_first = sorted(often, key=lambda word: (-often[word], word), reverse=True)
-        usual = {word.casefold(): word for word in rarest_first}
-        return [usual[cell.casefold()] if isinstance(cell, str) else cell for cell in cells]
-
     def _renamed(self, cells: Sequence[Any]) -> list[Any]:
         names = {self._folded(name): label for name, label in self.names.items()}
-        return [None if cell is None else names.get(self._folded(cell), cell) for cell in cells]
+        renamed = [None if cell is None else names.get(self._folded(cell), cell) for cell in cells]
+        if not self.ignore_case:
+            return renamed
+        given = {self._folded(label): label for label in (*self.labels, *self.names.values())}
+        return [given.get(self._folded(cell), cell.lower()) if isinstance(cell, str) else cell for cell in renamed]
 
     def _folded(self, name: Any) -> str:
         return str(name).casefold() if self.ignore_case else str(name)
@@ -610,7 +593,7 @@ def recode_votes(votes: Votes, options: Reading) -> Votes:
     if not recoding:
         return votes
     often = count_labels_by_juror(votes).sum(axis=0)
-    values = recoding.cells(list(votes.labels), often.tolist)
+    values = recoding.cells(votes.labels)
     used = [value for value, count in zip(values, often.tolist(), strict=True) if count or votes.labels_told]
     recoded = recode_labels(votes, ordered_labels(used), [value if value in used else None for value in values])
     return replace(recoded, scale="nominal", scale_why="", scale_told=False)

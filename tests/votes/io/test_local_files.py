@@ -421,7 +421,7 @@ def test_a_plain_file_has_nothing_inside(tmp_path: Path) -> None:
 def test_no_password_is_ever_said(command: str, tmp_path: Path) -> None:
     for url in (
         "postgresql://me:s3cret@127.0.0.1:1/votes::judged",
-        "postgresql://127.0.0.1:1/votes?user=me&password=s3cret&table=judged",
+        "postgresql://127.0.0.1:1/votes?user=me&password=s3cret::judged",
         "postgresql://me:s3cret%zz@127.0.0.1:1/votes",
         "postgresql://me:s3cret@s3cret@127.0.0.1:1/votes",
         "postgresql://me:s3 cret/?@127.0.0.1:1/votes",

@@ -46,7 +46,6 @@ def test_a_table_is_read_with_its_types(address: str) -> None:
     votes = jurors.read_votes(f"{address}::votes")
     assert (votes.jurors, votes.labels, votes.rows) == (("ann", "bo", "cyan", "deeee"), (False, True), 30)
     assert votes.item_names().tolist()[:3] == [1, 2, 3]
-    assert jurors.read_votes(f"{address}&table=votes").n_votes == votes.n_votes
     assert jurors.read_votes(f"{address}::votes", item="share", juror="juror", duplicates="first").rows == 1
     assert jurors.read_votes(f"{address}::votes", item="item", juror="juror", label="meta.topic").labels == ("t",)
 

@@ -22,7 +22,6 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path, PurePath
 from typing import Any, BinaryIO, TextIO, TypeAlias
-from urllib.parse import parse_qsl, urlencode
 
 from jurors.errors import OptionError, VotesError, closest_name
 from jurors.options import Format
@@ -61,7 +60,7 @@ def split_inside(name: str) -> tuple[str, str]:
 
 
 def split_address(url: str) -> tuple[str, str]:
-    """Split the address of a PostgreSQL table, which is named after `::` or in `?table=`.
+    """Split the address of a PostgreSQL table, which is named after `::`.
 
     Returns
     -------
@@ -72,19 +71,10 @@ def split_address(url: str) -> tuple[str, str]:
     --------
     >>> split_address("postgresql://db.example/votes::judged")
     ('postgresql://db.example/votes', 'judged')
-    >>> split_address("postgresql://db.example/votes?sslmode=require&table=judged")
-    ('postgresql://db.example/votes?sslmode=require', 'judged')
     """
     # an address of the sixth version, [2001::1], has colons of its own
     match = re.fullmatch(r"(.*[^\[\]:]|.*\])::([^\]]+)", url, re.DOTALL)
-    address, table = (match[1], match[2]) if match and not match[2].endswith("]") else (url, "")
-    place, mark, query = address.partition("?")
-    parameters = parse_qsl(query, keep_blank_values=True)
-    named = [value for name, value in parameters if name == "table"]
-    if not named:
-        return address, table
-    rest = urlencode([(name, value) for name, value in parameters if name != "table"])
-    return f"{place}{mark if rest else ''}{rest}", table or named[-1]
+    return (match[1], match[2]) if match and not match[2].endswith("]") else (url, "")
 
 
 def is_there(name: str) -> bool:

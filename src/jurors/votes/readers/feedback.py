@@ -12,11 +12,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from jurors.errors import VotesError, match_name
 from jurors.votes.codes import Finding
-from jurors.votes.readers.base import Files, Node, Records, RecordsBuilder, distinguishing_names, shorten_value
+from jurors.votes.readers.base import (
+    Files,
+    Node,
+    Reader,
+    Records,
+    RecordsBuilder,
+    distinguishing_names,
+    recogniser,
+    shorten_value,
+)  # fmt: skip
 
 FeedbackSource: TypeAlias = tuple[str, str, str]  #: the feedback's name, its source, the kind of source
 
@@ -111,36 +120,43 @@ class UnknownKindError(Exception):
     """A record of an unknown kind, as a newer version may write: it is left out, with a warning."""
 
 
-@dataclass(frozen=True)
-class FeedbackTool:
-    """A tool that holds feedback on traces: how its files are recognised, and how a record is read."""
+def feedback_reader(
+    title: str, tool: str, what: str, marks: tuple[bytes, ...], feedback_in: Callable[[Node], Iterable[Feedback]],
+    pages: tuple[str, ...] = ("data", "content"),
+) -> Reader:  # fmt: skip
+    """Make the reader of a tool that holds feedback on traces.
 
-    TITLE: str
-    name: str  #: of the reader
-    what: str  #: what the tool calls the name of feedback
-    marks: tuple[bytes, ...]  #: keys in the first bytes of its files, all of them
-    feedback_in: Callable[[Node], Iterable[Feedback]]
-    pages: tuple[str, ...] = ("data", "content")  #: under which a page of the API has its list
-    ASKS: ClassVar[bool] = True
+    Parameters
+    ----------
+    title, tool
+        The names of its files, and of the reader.
+    what
+        What the tool calls the name of feedback.
+    marks
+        Keys in the first bytes of its files, all of them.
+    feedback_in
+        Reads a record.
+    pages
+        Under which a page of the API has its list.
 
-    def recognises(self, files: Files) -> bool:
-        """Whether one of the first files has the tool's keys."""
-        return any(self.is_own(files, path) for path in files.first)
+    Returns
+    -------
+    Reader
+    """
 
-    def is_own(self, files: Files, path: Path) -> bool:
-        """Whether a file is JSON with the tool's keys."""
-        return files.has((b"{", b"["), *(b'"' + mark + b'"' for mark in self.marks), path=path)
+    def is_own(files: Files, path: Path) -> bool:
+        return files.has((b"{", b"["), *(b'"' + mark + b'"' for mark in marks), path=path)
 
-    def read(self, files: Files, question: str | None = None) -> Records:
+    def read(files: Files, question: str | None = None) -> Records:
         """Read the feedback on each item; of records with the same id, the last counts."""
-        expected = f"expected records with {', '.join(mark.decode() for mark in self.marks)}"
-        paths = files.own(lambda path: self.is_own(files, path), self.TITLE, expected=expected)
+        expected = f"expected records with {', '.join(mark.decode() for mark in marks)}"
+        paths = files.own(lambda path: is_own(files, path), title, expected=expected)
         by_record: dict[tuple[str, object], list[Feedback]] = {}
         log, unknown = RecordsBuilder(), Counter[str]()
-        for k, record in enumerate(record for path in paths for record in records_of(files, path, *self.pages)):
+        for k, record in enumerate(record for path in paths for record in records_of(files, path, *pages)):
             name = record["id"].single()
             try:
-                given = list(self.feedback_in(record))
+                given = list(feedback_in(record))
             except UnknownKindError as error:
                 unknown[str(error)] += 1
                 continue
@@ -151,9 +167,11 @@ class FeedbackTool:
             kinds = ", ".join(shorten_value(kind) for kind in list(unknown)[:3]) + (" …" if len(unknown) > 3 else "")
             message = f"records of a kind that is not known ({kinds}) are left out: {unknown.total():,}"
             if not by_record:
-                raise VotesError(f"this {self.TITLE} holds no vote: {message}")
+                raise VotesError(f"this {title} holds no vote: {message}")
             files.findings.append(Finding("newer_format", message, level="warning", value=float(unknown.total())))
-        return feedback_records(list(chain.from_iterable(by_record.values())), log, question, self.what, self.name)
+        return feedback_records(list(chain.from_iterable(by_record.values())), log, question, what, tool)
+
+    return Reader(title, recogniser(is_own), read, ASKS=True)
 
 
 def _first_text(record: Node, *keys: str) -> str:
@@ -336,13 +354,13 @@ def _weave(feedback: Node) -> Iterator[Feedback]:
         raise UnknownKindError(kind)
 
 
-LANGFUSE = FeedbackTool(
+LANGFUSE = feedback_reader(
     "Langfuse export of scores", "langfuse", "score", (b"dataType", b"source", b"timestamp", b"name"), _langfuse
 )
-LANGSMITH = FeedbackTool(
+LANGSMITH = feedback_reader(
     "LangSmith export of feedback", "langsmith", "key", (b"run_id", b"key", b"feedback_source"), _langsmith
 )
-BRAINTRUST = FeedbackTool(
+BRAINTRUST = feedback_reader(
     "Braintrust export of rows",
     "braintrust",
     "score",
@@ -350,7 +368,7 @@ BRAINTRUST = FeedbackTool(
     _braintrust,
     ("events", "data", "rows"),
 )
-OPIK = FeedbackTool("Opik export of traces", "opik", "score", (b"id", b"feedback_scores"), _opik)
-WEAVE = FeedbackTool(
+OPIK = feedback_reader("Opik export of traces", "opik", "score", (b"id", b"feedback_scores"), _opik)
+WEAVE = feedback_reader(
     "Weave export of feedback", "weave", "feedback", (b"feedback_type", b"weave_ref", b"payload"), _weave
 )
