@@ -164,7 +164,7 @@ def create_app(settings: Settings, limits: ServerLimits | None = None) -> FastAP
     """
     app = FastAPI(title="jurors", version=VERSION, lifespan=_lifespan, openapi_url=None)
     app.state.settings, app.state.limits = settings, limits or ServerLimits()
-    app.state.metrics, app.state.listeners = ServerMetrics(), 0
+    app.state.metrics = ServerMetrics()
     for router in ROUTERS:
         app.include_router(router)
     handle_errors(app)

@@ -1,4 +1,4 @@
-"""The routes, by subject: projects, results, review by a person, events, probes, charts.
+"""The routes, by subject: projects, results, review by a person, probes, charts.
 
 Each declares who may call it (see `serve.middleware`). Votes are posted in `serve.votes`, pages are in `serve.pages`.
 Docstrings of routes and models are part of the OpenAPI document.
@@ -6,24 +6,21 @@ Docstrings of routes and models are part of the OpenAPI document.
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Annotated, Any
 
-from anyio import to_thread
 from fastapi import APIRouter, Body, Query, Request, Response
-from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
 from jurors.monitor.windows import MOST_LABELS
 from jurors.results import csv_text, json_ready, json_text
 from jurors.serve.auth import ApiKey, ServerLimits, check_project
 from jurors.serve.database import Project
-from jurors.serve.errors import ApiError, NoProject, StoreFull
+from jurors.serve.errors import ApiError, StoreFull
 from jurors.serve.grading import Graded
-from jurors.serve.middleware import ADMIN, ENDING, OPEN, READ, READ_ANY, WRITE
+from jurors.serve.middleware import ADMIN, OPEN, READ, READ_ANY, WRITE
 from jurors.serve.observability import ServerMetrics
 from jurors.serve.pages import pages_router
 from jurors.serve.responses import GOLD, PROJECT, documented_body, documented_errors
@@ -322,70 +319,6 @@ def _check_new_label(label: Any, place: int, project: Project, known: set[str], 
         raise ApiError(422, "many_labels", f"gold {place}: a project can have at most {most:,} labels", needed=most)
 
 
-# -- events of a project, as server-sent events ----------------------------------------------------------------------
-
-events_router = APIRouter(prefix="/v1/projects/{name}", tags=["results"])
-
-_MOST_LISTENERS = 100  #: per process
-
-
-@events_router.get(
-    "/events",
-    dependencies=[READ],
-    response_class=StreamingResponse,
-    responses={200: {"content": {"text/event-stream": {}}}},
-)
-async def events(name: str, request: Request) -> StreamingResponse:
-    """Stream events: votes were counted, grades changed, an alarm was raised or cleared."""
-    state = request.app.state
-    await to_thread.run_sync(state.store.project, name)
-    if state.listeners >= _MOST_LISTENERS:
-        raise ApiError(
-            429,
-            "too_many_requests",
-            f"this server has {_MOST_LISTENERS} event streams, which is the limit; poll /alarms and /grade instead",
-        )
-    return StreamingResponse(_events(name, state), media_type="text/event-stream")
-
-
-async def _events(name: str, state: Any) -> AsyncIterator[str]:
-    state.listeners += 1
-    try:
-        before = await to_thread.run_sync(_state_of, state.store, name)
-        yield _event("votes", before["votes"])
-        quiet = 0
-        while not ENDING.is_set():
-            await asyncio.sleep(1.0)
-            now = await to_thread.run_sync(_state_of, state.store, name)
-            events: list[tuple[str, Any]] = []
-            if now["votes"]["version"] != before["votes"]["version"]:
-                events += [("votes", now["votes"]), ("grade", {"version": now["votes"]["version"]})]
-            was_active = {alarm["id"]: alarm["active"] for alarm in before["alarms"]}
-            events += [("alarm", alarm) for alarm in now["alarms"] if was_active.get(alarm["id"]) != alarm["active"]]
-            for kind, data in events:
-                yield _event(kind, data)
-            quiet = 0 if events else quiet + 1
-            if quiet >= 15:  # a comment shows that the connection lives
-                quiet = 0
-                yield ": keep-alive\n\n"
-            before = now
-    except NoProject:
-        yield _event("gone", {"project": name})
-    finally:
-        state.listeners -= 1
-
-
-def _state_of(store: SqlStore, name: str) -> dict[str, Any]:
-    project = store.project(name)
-    votes = {"items": project.items, "votes": project.votes, "version": project.version, "updated": project.updated}
-    return {"votes": votes, "alarms": store.alarms(project.id)}
-
-
-def _event(kind: str, data: Any) -> str:
-    """One event; no name can end its line, because JSON escapes line ends."""
-    return f"event: {kind}\ndata: {json.dumps(data, ensure_ascii=True)}\n\n"
-
-
 # -- probes and metrics, for operators -------------------------------------------------------------------------------
 
 probes_router = APIRouter(tags=["operations"])
@@ -452,6 +385,6 @@ def chart(
 
 
 ROUTERS = (
-    projects_router, votes_router, results_router, review_router, events_router, probes_router, charts_router,
+    projects_router, votes_router, results_router, review_router, probes_router, charts_router,
     pages_router,
 )  # fmt: skip
