@@ -46,8 +46,8 @@ def handle_errors(app: FastAPI) -> None:
     async def http_error(request: Request, error: HTTPException) -> JSONResponse:
         known: dict[int, tuple[Code, str]] = {
             400: ("bad_body", str(error.detail)),
-            404: ("no_route", "this route does not exist; see /docs"),
-            405: ("no_route", f"this route does not support {request.method}; see /docs"),
+            404: ("no_route", "this route does not exist; see /openapi.json"),
+            405: ("no_route", f"this route does not support {request.method}; see /openapi.json"),
         }
         code, message = known.get(error.status_code, ("bad_request", str(error.detail)))
         return JSONResponse(error_document(code, message), error.status_code, error.headers)
