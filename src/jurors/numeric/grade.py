@@ -46,11 +46,9 @@ from jurors.evaluate.card import (
 )
 from jurors.numeric.data import (
     Numbers,
-    Repeatability,
     find_outliers,
     interval_columns,
     read_numbers,
-    repeatability,
     shown,
     shown_range,
     with_interval,
@@ -373,7 +371,6 @@ class NumberGrades(RankedJurors, Drawable):
     truth_spread: float  #: the truth's standard deviation
     level: float
     scale_why: str = ""  #: why the votes are read as numbers
-    repeats: Repeatability | None = None  #: consistency of jurors that answered an item several times
     outliers: tuple[tuple[Any, str, float], ...] = ()  #: item, juror and number of each outlier that was left out
     dependence: tuple[ErrorPair, ...] = ()  #: the pairs with correlated errors, the most significant first
     remarks: tuple[str, ...] = ()
@@ -388,7 +385,7 @@ class NumberGrades(RankedJurors, Drawable):
         columns |= interval_columns(self, "reliability") | {"rmse": self.rmse, "bias": self.bias}
         for name in _LINE:
             columns |= interval_columns(self, name)
-        return columns | ({} if self.repeats is None else self.repeats.columns(self.jurors))
+        return columns
 
     def _columns(self) -> Columns:
         independent = interval_columns(self.independent, "reliability", "independent_reliability")
@@ -401,7 +398,6 @@ class NumberGrades(RankedJurors, Drawable):
             "leaders": self.leaders,
             "jurors": row_documents(self._grade_columns()),
             "independent": self.independent.document(self.jurors, self.level),
-            **({} if self.repeats is None else {"repeats": self.repeats}),
             "outliers": [dict(zip(("item", "juror", "number"), each, strict=True)) for each in self.outliers],
             "dependence": self.dependence,
             "remarks": self.remarks,
@@ -444,8 +440,6 @@ class NumberGrades(RankedJurors, Drawable):
             )
             heads = ("first", "second", "correlation", "z score", "in the model")
             yield Table(heads, pairs, title="pairs with correlated errors", right=(2, 3))
-        if self.repeats is not None:
-            yield self.repeats.table(self.level)
         outliers = self.outliers[:_MOST_ON_CARD]
         yield Notes([f"{juror} answers {number:g} on {item}: left out" for item, juror, number in outliers])
         yield wrapped(ABOUT_LINES)
@@ -614,7 +608,6 @@ def number_grades_by(calibrated: CalibratedNumbers, level: float) -> NumberGrade
         truth_spread=float("nan") if scale is None else float(np.sqrt(scale.variance)),
         level=level,
         scale_why=numbers.scale_why,
-        repeats=repeatability(numbers.jurors, numbers.again, level),
         outliers=calibrated.outliers,
         dependence=tuple(sorted(pairs, key=lambda pair: -abs(pair.z_score))),
         remarks=numbers.remarks,

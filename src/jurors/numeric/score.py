@@ -32,10 +32,8 @@ from jurors.evaluate.card import (
 )
 from jurors.numeric.data import (
     Numbers,
-    Repeatability,
     interval_columns,
     read_numbers,
-    repeatability,
     shown,
     shown_range,
     with_interval,
@@ -227,7 +225,6 @@ class NumberScores(Drawable):
     level: float
     scale_why: str = ""  #: why the votes are read as numbers
     is_other_unit: bool = False  #: whether the key seems to be in another unit, which makes RMSE and bias meaningless
-    repeats: Repeatability | None = None  #: consistency of jurors that answered an item several times
     remarks: tuple[str, ...] = ()
     alarms: tuple[Alarm, ...] = ()
 
@@ -239,7 +236,7 @@ class NumberScores(Drawable):
             columns |= interval_columns(self.by_key, name)
         for name in _ESTIMATES:
             columns |= interval_columns(self.grades, name, f"estimated_{name}", len(self.jurors))
-        return columns | ({} if self.repeats is None else self.repeats.columns(self.jurors))
+        return columns
 
     def _columns(self) -> Columns:
         model = None if self.grades is None else self.grades.independent
@@ -251,7 +248,6 @@ class NumberScores(Drawable):
             **about_numbers(self),
             "jurors": row_documents(self._score_columns()),
             "independent": None if self.grades is None else self.grades.independent.document(self.jurors, self.level),
-            **({} if self.repeats is None else {"repeats": self.repeats}),
             "remarks": self.remarks,
             "alarms": self.alarms,
         }
@@ -304,8 +300,6 @@ class NumberScores(Drawable):
             for k in order
         )
         yield Table(headings, rows, title="reliability: by the key and without it", right=tuple(range(1, 7)))
-        if self.repeats is not None:
-            yield self.repeats.table(self.level)
         yield wrapped("By the key, RMSE and bias are of the number minus the true value.", ABOUT_LINES)
 
     def by_juror(self) -> Table:
@@ -415,7 +409,6 @@ def _score(numbers: Numbers, truth: Floats, about_key: tuple[str, ...], level: f
         level=level,
         scale_why=numbers.scale_why,
         is_other_unit=is_other_unit,
-        repeats=repeatability(numbers.jurors, without_outliers.again, level),
         remarks=(
             *numbers.remarks,
             *(note.message for note in numbers.notes if note.level == "note" and note.reason != "scale"),
