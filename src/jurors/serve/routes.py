@@ -23,7 +23,7 @@ from jurors.serve.grading import Graded
 from jurors.serve.middleware import ADMIN, OPEN, READ, READ_ANY, WRITE
 from jurors.serve.observability import ServerMetrics
 from jurors.serve.pages import pages_router
-from jurors.serve.responses import GOLD, PROJECT, documented_body, documented_errors
+from jurors.serve.responses import GOLD, PROJECT, documented_body
 from jurors.serve.store import SqlStore, batch_of, is_storable, label_text
 from jurors.serve.votes import votes_router
 from jurors.versions import DOCUMENT
@@ -89,7 +89,7 @@ def summaries(store: SqlStore, projects: Iterable[Project]) -> list[dict[str, An
     ]  # fmt: skip
 
 
-@projects_router.get("", dependencies=[READ_ANY], responses=documented_errors())
+@projects_router.get("", dependencies=[READ_ANY])
 def projects(request: Request) -> dict[str, Any]:
     """List all projects, or the one project that the API key is for."""
     store: SqlStore = request.app.state.store
@@ -101,10 +101,7 @@ def projects(request: Request) -> dict[str, Any]:
 
 
 @projects_router.put(
-    "/{name}",
-    dependencies=[ADMIN],
-    responses=documented_errors(409, 422) | {201: {"description": "Created"}},
-    openapi_extra=documented_body(PROJECT),
+    "/{name}", dependencies=[ADMIN], responses={201: {"description": "Created"}}, openapi_extra=documented_body(PROJECT)
 )
 def put_project(
     name: str,
@@ -132,7 +129,7 @@ def put_project(
     return {**summaries(store, [project])[0], "settings": project.settings}
 
 
-@projects_router.get("/{name}", dependencies=[READ], responses=documented_errors(404))
+@projects_router.get("/{name}", dependencies=[READ])
 def project(name: str, request: Request) -> dict[str, Any]:
     """Get a project and its settings."""
     store: SqlStore = request.app.state.store
@@ -140,9 +137,7 @@ def project(name: str, request: Request) -> dict[str, Any]:
     return {**summaries(store, [project])[0], "settings": project.settings}
 
 
-@projects_router.delete(
-    "/{name}", dependencies=[ADMIN], status_code=204, response_model=None, responses=documented_errors(404)
-)
+@projects_router.delete("/{name}", dependencies=[ADMIN], status_code=204, response_model=None)
 def delete_project(name: str, request: Request) -> None:
     """Delete a project with all its votes and counts."""
     request.app.state.store.delete_project(name)
@@ -158,7 +153,7 @@ MaxAge = Annotated[
 _JSON = "application/json"
 
 
-@results_router.get("/grade", dependencies=[READ], responses=documented_errors(400, 404, 409))
+@results_router.get("/grade", dependencies=[READ])
 def grade(
     name: str,
     request: Request,
@@ -180,7 +175,7 @@ def grade(
     return Response(graded.json if partition else graded.brief, media_type=_JSON, headers={"ETag": tag})
 
 
-@results_router.get("/labels", dependencies=[READ], responses=documented_errors(400, 404, 409))
+@results_router.get("/labels", dependencies=[READ])
 def labels(
     name: str,
     request: Request,
@@ -205,14 +200,14 @@ def labels(
     return _document(document)
 
 
-@results_router.get("/alarms", dependencies=[READ], responses=documented_errors(404))
+@results_router.get("/alarms", dependencies=[READ])
 def alarms(name: str, request: Request) -> Response:
     """List the active and past alarms of the stream, the newest first, and whether the thresholds are met."""
     state = request.app.state
     return _document({"schema": f"jurors.alarms/{DOCUMENT}", **state.alarms.document(name, state.grades)})
 
 
-@results_router.get("/history", dependencies=[READ], responses=documented_errors(404))
+@results_router.get("/history", dependencies=[READ])
 def history(
     name: str,
     request: Request,
@@ -222,7 +217,7 @@ def history(
     return _document({"schema": f"jurors.history/{DOCUMENT}", **request.app.state.grades.history_document(name, limit)})
 
 
-@results_router.get("/report", dependencies=[READ], responses=documented_errors(404, 409), response_class=Response)
+@results_router.get("/report", dependencies=[READ], response_class=Response)
 def report(name: str, request: Request) -> Response:
     """Get the HTML page that `jurors report` writes."""
     page: bytes = request.app.state.grades.page(name)
@@ -264,7 +259,7 @@ class Gold(BaseModel):
     gold: list[GoldLabel] = Field(max_length=100_000)
 
 
-@review_router.get("/review", dependencies=[READ], responses=documented_errors(404, 409))
+@review_router.get("/review", dependencies=[READ])
 def review(
     name: str, request: Request, limit: Annotated[int, Query(ge=1, le=1_000, description="The number of items.")] = 20
 ) -> Response:
@@ -276,9 +271,7 @@ def review(
     )
 
 
-@review_router.post(
-    "/gold", dependencies=[WRITE], responses=documented_errors(404, 422), openapi_extra=documented_body(GOLD)
-)
+@review_router.post("/gold", dependencies=[WRITE], openapi_extra=documented_body(GOLD))
 def gold(name: str, body: Gold, request: Request) -> dict[str, Any]:
     """Add gold labels, which take part in grading. A new label for the same item replaces the earlier one."""
     store: SqlStore = request.app.state.store
@@ -358,7 +351,7 @@ charts_router = APIRouter(prefix="/v1/projects/{name}", tags=["results"])
 _KINDS = ("history", "accuracy", "prevalence")
 
 
-@charts_router.get("/charts/{kind}", dependencies=[READ], responses=documented_errors(404, 409))
+@charts_router.get("/charts/{kind}", dependencies=[READ])
 def chart(
     name: str,
     kind: str,
