@@ -21,7 +21,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from jurors._numeric import Floats, Integers
+from jurors._numeric import Floats, Integers, are_connected
 from jurors.errors import DegenerateSketchError
 
 Pair: TypeAlias = tuple[int, int]
@@ -375,10 +375,7 @@ def gradable(moments: Covariances, free: Collection[Pair] = ()) -> Integers:
     positions = np.flatnonzero(enough)
     if not len(positions):
         return positions
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
-    group = connected_components(csr_array(linked[np.ix_(positions, positions)]))[1]
+    group = are_connected(*np.nonzero(np.triu(linked[np.ix_(positions, positions)])), len(positions))
     return np.asarray(positions[group == np.argmax(np.bincount(group))])
 
 
