@@ -544,10 +544,9 @@ _ROUNDING = 1e-9  # of a correlation: where a fit is exact, nothing else is left
 
 @dataclass(frozen=True)
 class SharedErrorTest:
-    """The fit in which pairs with correlated errors are free, beside the one in which none is."""
+    """The fit in which pairs with correlated errors are free."""
 
     factor: Factor
-    unadjusted: Factor  #: with every pair fitted
     copies: tuple[Pair, ...]  #: pairs that give the same numbers, up to unit and origin
     z_scores: dict[Pair, float]  #: pairs with correlated errors: residual covariance in standard errors
 
@@ -605,7 +604,7 @@ def fit_shared_errors(moments: Covariances) -> SharedErrorTest:
         else:
             z_scores |= significant
             break
-    return SharedErrorTest(factor, unadjusted, copies, z_scores)
+    return SharedErrorTest(factor, copies, z_scores)
 
 
 def _likeness(moments: Covariances, pair: Pair) -> tuple[Any, ...]:

@@ -202,8 +202,8 @@ def number_alarms(numbers: Numbers, shared: SharedErrorTest, outliers: int) -> I
     for _, pairs in _linked(shared.copies, len(jurors)):
         names = tuple(jurors[k] for k in sorted({k for pair in pairs for k in pair}))
         who = " and ".join(names) if len(names) == 2 else format_first_names(names, _MOST_NAMED)
-        effect = next((effect for pair in pairs if (effect := _effect_of_fitting(jurors, shared, pair))), "")
-        message = f"{who} give the same numbers, apart from unit and origin{effect}"
+        message = f"{who} give the same numbers, apart from unit and origin"
+        message += "; the model allows for it" if set(pairs) & set(fit.free) else ""
         same = tuple(AlarmPair(jurors[i], jurors[j], float("inf")) for i, j in pairs)
         yield Alarm("copied_numbers", "alarm", message, None, names, pairs=same)
     for sign in ("positively", "negatively"):
@@ -288,7 +288,7 @@ def _error_alarm(
         message = f"errors of {len(group)} jurors ({who}) are {sign} correlated in {len(pairs)} pairs, most for {pair}"
     correlation = shared.error_correlation(first)
     message += "" if np.isnan(correlation) else f" ({correlation:.2f})"
-    message += _effect_of_fitting(jurors, shared, first)
+    message += "; the model allows for it" if first in shared.factor.free else ""
     fitted = len(set(pairs) - set(shared.factor.free))
     if fitted and len(shared.factor.graded) < MIN_JURORS_TO_TEST:
         message += f"; with fewer than {MIN_JURORS_TO_TEST} jurors, it may be another pair"
@@ -298,21 +298,6 @@ def _error_alarm(
     is_large = any(not abs(shared.error_correlation(each)) < _LARGE for each in pairs)
     named = tuple(AlarmPair(jurors[i], jurors[j], z_scores[i, j]) for i, j in by_significance)
     return Alarm("correlated_errors", "alarm" if is_large else "warning", message, z_scores[first], names, pairs=named)
-
-
-def _effect_of_fitting(jurors: Sequence[str], shared: SharedErrorTest, pair: Pair) -> str:
-    """Which way the two reliabilities move because the model allows for the correlation of a free pair.
-
-    The fit's own reliabilities are not calibrated, so they do not stand beside those that are.
-    """
-    if pair not in shared.factor.free:
-        return ""
-    moved = shared.factor.reliability - shared.unadjusted.reliability
-    lower, higher = ([jurors[k] for k in pair if sign * moved[k] < 0] for sign in (1, -1))
-    parts = [
-        f"{way} the reliability of {' and '.join(who)}" for way, who in (("lowers", lower), ("raises", higher)) if who
-    ]
-    return f"; the model allows for it, which {' and '.join(parts)}" if parts else "; the model allows for it"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
