@@ -192,6 +192,11 @@ class Cells:
     tuple_of: Integers  #: the decision tuple of each cell
     predictors: Predictors  #: posteriors of the cells
 
+    @classmethod
+    def of_tuples(cls, sizes: Integers, predictors: Predictors) -> Cells:
+        """A cell per decision tuple."""
+        return cls(sizes, np.arange(len(sizes)), predictors)
+
 
 def _sums(statistic: Statistic, cells: Cells, focus: Floats) -> dict[str, Any]:
     """One statistic's totals over all items, by name; `focus` is that of the cells.

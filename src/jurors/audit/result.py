@@ -205,7 +205,7 @@ class AuditedVotes:
         if not statistics:
             return {}
         cell_of_row, posteriors = self.design.tuple_of_row, self.label_predictors
-        strata = Cells(self.design.sizes, np.arange(len(self.design.sizes)), posteriors)  # one per decision tuple
+        strata = Cells.of_tuples(self.design.sizes, posteriors)
         if cells is not None:
             tuple_of = np.zeros(int(cells.max()) + 1, dtype=np.int64)
             tuple_of[cells], cell_of_row = cell_of_row, cells

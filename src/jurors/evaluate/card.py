@@ -224,12 +224,6 @@ def select_rows(order: Sequence[T], options: CardOptions, ranked: Sequence[T] | 
     return list(order) if len(order) <= 2 * top else [*order[:top], *order[len(order) - top :]]
 
 
-def rows_left_out(order: Sequence[object], shown: Sequence[object], what: str) -> list[str]:
-    """A line about the rows that a card does not show, or none."""
-    left = len(order) - len(shown)
-    return [f"{left:,} more {what}: --full shows all, --top selects."] if left else []
-
-
 def fitted_table(columns: Sequence[CardColumn], width: int = WIDTH) -> Table:
     """A table of at most so many characters: optional columns are left out, the last first; names are shortened.
 
@@ -304,10 +298,16 @@ def card_alarms(alarms: tuple[Alarm, ...], options: CardOptions) -> Notes:
 
 
 def result_card(
-    title: str, result: Any, answer: Sequence[str], blocks: Sequence[Block], options: CardOptions
-) -> list[Block]:
-    """A card of numbers or preferences: alarms, the answer, the tables, and the remarks of the result."""
+    title: str, result: Any, answer: Sequence[str], table: Table, left: int, full: Iterable[Block],
+    options: CardOptions, what: str = "jurors",
+) -> list[Block]:  # fmt: skip
+    """A card of numbers or preferences: alarms, the answer, the tables, and the remarks of the result.
+
+    The table leaves out `left` jurors (or `what` it shows); `full` is what a full card has beside it.
+    """
     remarks = wrapped(*(f"{line[:1].upper()}{line[1:]}." for line in result.remarks))
+    more = [f"{left:,} more {what}: --full shows all, --top selects."] if left else []
+    blocks = [table, *more, *(full if options.full else ())]
     card = [title, card_alarms(result.alarms, options), wrapped(*answer), *blocks, remarks]
     return [block for block in card if not isinstance(block, Notes) or block.lines]
 

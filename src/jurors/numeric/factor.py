@@ -375,7 +375,8 @@ def gradable(moments: Covariances, free: Collection[Pair] = ()) -> Integers:
     positions = np.flatnonzero(enough)
     if not len(positions):
         return positions
-    group = are_connected(*np.nonzero(np.triu(linked[np.ix_(positions, positions)])), len(positions))
+    first, second = np.nonzero(np.triu(linked[np.ix_(positions, positions)]))
+    group = are_connected(first, second, len(positions))
     return np.asarray(positions[group == np.argmax(np.bincount(group))])
 
 

@@ -39,7 +39,6 @@ from jurors.evaluate.card import (
     fitted_table,
     name_leaders,
     result_card,
-    rows_left_out,
     select_rows,
     shorten,
     wrapped,
@@ -403,10 +402,8 @@ class NumberGrades(RankedJurors, Drawable):
             answer = [leaders, "Reliability is the squared correlation with the truth, calibrated.", _SCALE, truth]
         title = f"{count_noun(len(self.jurors), 'juror')}, {count_noun(self.items, 'item')}, numbers"
         shown_jurors = select_rows(order, options, ranked)
-        blocks: list[Block] = [self._juror_table(shown_jurors), *rows_left_out(self.jurors, shown_jurors, "jurors")]
-        if options.full:
-            blocks += self._full_blocks(order)
-        return result_card(title, self, answer, blocks, options)
+        table, left = self._juror_table(shown_jurors), len(self.jurors) - len(shown_jurors)
+        return result_card(title, self, answer, table, left, self._full_blocks(order), options)
 
     def _full_blocks(self, order: Sequence[int]) -> Iterator[Block]:
         """Every interval, the independent-errors model, correlated pairs and outliers."""

@@ -24,7 +24,6 @@ from jurors.evaluate.card import (
     fitted_table,
     name_leaders,
     result_card,
-    rows_left_out,
     select_rows,
     shorten,
     sort_rows,
@@ -271,10 +270,9 @@ class NumberScores(Drawable):
         order = sort_rows([*ranked, *others], self.jurors, numbers, options)
         shown_jurors = select_rows(order, options, ranked)
         title = f"{count_noun(self.items, 'item')} with a true value, {count_noun(len(self.jurors), 'juror')}"
-        blocks: list[Block] = [self._juror_table(shown_jurors), *rows_left_out(self.jurors, shown_jurors, "jurors")]
-        if options.full:
-            blocks += self._full_blocks(order)
-        return result_card(title, self, [answer, *self._sentences()], blocks, options)
+        table, left = self._juror_table(shown_jurors), len(self.jurors) - len(shown_jurors)
+        sentences = [answer, *self._sentences()]
+        return result_card(title, self, sentences, table, left, self._full_blocks(order), options)
 
     def _sentences(self) -> Iterator[str]:
         """How good the estimates without the key are, and what the true values are."""
