@@ -72,7 +72,7 @@ class ProjectCounts:
 
     def sketch_of(self, span: Span) -> Sketch:
         """The counts of a window."""
-        return self.panes.window_sketch(self.project.window, span.number)
+        return self.panes.to_sketch(self.project.window.panes(span.number))
 
 
 class ProjectReader:

@@ -63,7 +63,7 @@ class ProjectSettings(BaseModel):
     )
     window: StrictInt | StrictStr | None = Field(
         None,
-        description="The size of a window: 1000 (items), 1h, 1h/5m (sliding), half-life 1d.",
+        description="The size of a window: 1000 (items), 1h, 1h/5m (sliding).",
         examples=[1000, "1h"],
     )
     thresholds: Thresholds | None = None
