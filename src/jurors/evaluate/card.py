@@ -95,7 +95,7 @@ def percent_range(ends: tuple[float, float], decimals: int = 1) -> str:
     return "" if low != low or high != high else f"{low * 100:z.{decimals}f} – {high * 100:z.{decimals}f}"
 
 
-def _with_range(value: Any, ends: tuple[float, float], digits: int) -> str:
+def with_range(value: Any, ends: tuple[float, float], digits: int) -> str:
     """A share and its interval, "87% (72 – 94)"; without an interval, the share alone."""
     shown = percent_range(ends, digits)
     return percent(value, digits) + (f" ({shown})" if shown else "")
@@ -450,7 +450,7 @@ def answer_lines(e: Evaluation) -> list[str]:
         worth = f"about {e.effective_jurors:.1f} independent ones ({low:.1f} – {high:.1f})"
         lines.append(f"These {len(e.jurors):,} jurors are worth {worth}.")
     if not e.exam and e.rules is None and len(e.labels) <= _MOST_PREVALENCES:
-        known = {a: _with_range(e.prevalence.get(a), e.interval_of("prevalence", a), digits) for a in e.labels}
+        known = {a: with_range(e.prevalence.get(a), e.interval_of("prevalence", a), digits) for a in e.labels}
         lines.append(f"Prevalence: {', '.join(f'{_label_text(a)} {share}' for a, share in known.items())}.")
     if e.without_family is not None:
         other, text = e.without_family, leader_sentence(e.without_family, digits)
@@ -469,7 +469,7 @@ def leader_sentence(e: Evaluation, digits: int = 0) -> str:
     ranking, names = e.ranking, card_names(e)
 
     def graded(juror: str) -> str:
-        return f"{names[juror]} {_with_range(e.score[juror], e.interval_of('score', juror), digits)}"
+        return f"{names[juror]} {with_range(e.score[juror], e.interval_of('score', juror), digits)}"
 
     if not ranking.ranked:
         return "No clear best: no juror is known to beat one that always gives the same answer."

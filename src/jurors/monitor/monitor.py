@@ -19,11 +19,12 @@ from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import islice
+from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from jurors.errors import JurorsError, OptionError, SketchError, VotesError
-from jurors.evaluate.card import MOST_ROWS, WIDTH, CardColumn, CardOptions, fitted_table, shorten
+from jurors.evaluate.card import MOST_ROWS, WIDTH, CardColumn, CardOptions, fitted_table, shorten, with_range
 from jurors.evaluate.evaluation import Evaluation
 from jurors.jury.check import Verdict, check
 from jurors.jury.grade import grade
@@ -101,11 +102,8 @@ class History(Result):
 
         def cell(window: WindowGrades, juror: str) -> str:
             """A score in percent, perhaps with its interval."""
-            score, ends = window.score.get(juror), window.interval.get("score", {}).get(juror)
-            if score is None:
-                return "–"
-            interval = f" ({ends[0] * 100:.0f} – {ends[1] * 100:.0f})" if ends and has_intervals else ""
-            return f"{score * 100:.0f}%{interval}"
+            ends = window.interval.get("score", {}).get(juror) if has_intervals else None
+            return with_range(window.score.get(juror), ends or (nan, nan), 0)
 
         until = [window.span.end for window in windows]
         if self.by_time:

@@ -309,10 +309,6 @@ class Panes:
             counted[key] += count
         return counted
 
-    def codes(self, keys: Sequence[bytes]) -> CodedVotes:
-        """Keys x jurors: labels' codes from 1, 0 for no vote."""
-        return codes_of(keys, len(self.jurors))
-
     def to_sketch(self, which: Iterable[int] | None = None) -> Sketch:
         """The sketch of these panes (all, where none are named), as one read of the same votes would give it."""
         counted = self.counts(which)
@@ -322,7 +318,7 @@ class Panes:
 
     def to_votes(self, keys: Sequence[bytes], times: Sequence[int]) -> Votes:
         """Votes with a row for each key, which stands for so many items; jurors and labels in order, as in one read."""
-        codes, counts = self.codes(keys), np.array(times, dtype=np.int64)
+        codes, counts = codes_of(keys, len(self.jurors)), np.array(times, dtype=np.int64)
         row, col = np.nonzero(codes)
         label = codes[row, col].astype(np.int64) - 1
         spelling = spelled_labels(self.labels, Reading(labels=self.labels if self.labels_given else None), "label")
