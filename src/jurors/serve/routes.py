@@ -76,7 +76,7 @@ class ProjectSettings(BaseModel):
 
 def summaries(store: SqlStore, projects: Iterable[Project]) -> list[dict[str, Any]]:
     """Projects as lists show them."""
-    active, quarantined = store.active_alarms(), store.uncounted("quarantine")
+    active, quarantined = store.drift("active"), store.uncounted("quarantine")
     return [
         {
             "name": project.name, "items": project.items, "votes": project.votes,
@@ -214,7 +214,8 @@ def history(
     limit: Annotated[int, Query(ge=1, le=400, description="The number of windows, the newest ones.")] = 20,
 ) -> Response:
     """Get the grades of each window. A window that is not graded yet says so; request it again."""
-    return _document({"schema": f"jurors.history/{DOCUMENT}", **request.app.state.grades.history_document(name, limit)})
+    state = request.app.state
+    return _document(state.grades.history(state.reader.latest(name), limit).to_dict())
 
 
 @results_router.get("/report", dependencies=[READ], response_class=Response)
