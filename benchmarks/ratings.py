@@ -17,7 +17,7 @@ from reference_sets import data_folder
 from scipy.stats import norm, rankdata, spearmanr
 
 from jurors._numeric import Floats
-from jurors.numeric.data import RepeatedNumbers, find_outliers, repeatability
+from jurors.numeric.data import find_outliers
 from jurors.numeric.factor import Covariances, fit_factor
 from jurors.numeric.grade import grade_numbers, value_items
 
@@ -30,7 +30,6 @@ def main() -> None:
         judged(base / "kinds" / "care_asset_continuous")
     closed_form()
     coverage()
-    again()
     rings()
     wild()
     speed()
@@ -123,22 +122,6 @@ def coverage() -> None:
                 ends = values.independent.low, values.independent.high
                 kept += ((ends[0] <= there) & (there <= ends[1]))[~np.isnan(ends[0])].tolist()
         print(f"  {size:3} jurors, {items:4} items: {np.mean(held):6.1%} {np.mean(kept):6.1%}", flush=True)
-
-
-def again() -> None:
-    print("numbers given several times, 95% intervals that hold: within an item, reliability of one answer")
-    for items, times, noise in ((20, 2, 0.5), (20, 5, 1.0), (50, 2, 1.0), (50, 3, 0.5), (200, 2, 0.5), (200, 3, 1.0)):
-        rng, held = np.random.default_rng([items, times]), []
-        for _ in range(500):
-            said = rng.normal(size=(items, 1)) + noise * rng.normal(size=(items, times))
-            steady = repeatability(
-                ("judge",), RepeatedNumbers(np.arange(items), np.zeros(items, dtype=int), said), 0.95
-            )
-            assert steady is not None
-            ends = (steady.within_ends[0], noise), (steady.reliability_ends[0], 1 / (1 + noise**2))
-            held.append([low <= true <= high for (low, high), true in ends])
-        within, reliability = np.mean(held, axis=0)
-        print(f"  {items:4} items, {times} times, noise {noise}: {within:6.1%} {reliability:6.1%}", flush=True)
 
 
 def rings() -> None:

@@ -19,7 +19,7 @@ from jurors import JurorsError, Monitor, OptionError, SketchError, VotesError
 from jurors.monitor import Panes
 from jurors.monitor.drift import Drift
 from jurors.monitor.monitor import History, WindowGrades, text_of
-from jurors.monitor.windows import Span
+from jurors.monitor.windows import Span, Window
 
 
 def rows(items: range, labels: str = "yyn", start: float | None = None) -> list[tuple[Any, ...]]:
@@ -132,22 +132,18 @@ def test_too_many_tuples_of_long_ago_are_dropped_and_their_items_numbered() -> N
     assert Panes.from_dict(panes.to_dict()).to_dict() == panes.to_dict()
 
 
-def test_a_half_life_weighs_the_past_less_and_claims_no_more_items_than_that_is_worth() -> None:
-    monitor = Monitor("half-life 80")
+def test_a_half_life_of_an_earlier_version_is_a_window_that_slides() -> None:
+    monitor = Monitor("80/10")
     monitor.learn_many(rows(range(400), "yyn"))
-    monitor.learn_many(rows(range(400, 480), "nny"))
-    counts = monitor.sketch("now").to_counts()
-    old, new = counts["y", "y", "n"], counts["n", "n", "y"]
-    weights = 0.5 ** (np.arange(48)[::-1] * 10 / 80)
-    worth = weights.sum() ** 2 / (weights**2).sum() * 10
-    assert old + new == pytest.approx(worth, abs=1)
-    assert new / (old + new) == pytest.approx(weights[-8:].sum() / weights.sum(), abs=0.01)
+    document = {**monitor.to_dict(), "window": "half-life 80"}
+    assert Monitor.from_dict(document).to_dict() == monitor.to_dict()
+    assert Window.stored("half-life 1d") == Window.of("1d/3h")
 
 
 # -- what is refused -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("window", ["0", "1h/7m", "100/1h", "soon", "half-life 10/2", -5, 2.5], ids=str)
+@pytest.mark.parametrize("window", ["0", "1h/7m", "100/1h", "soon", "half-life 10", -5, 2.5], ids=str)
 def test_a_window_that_cannot_be_is_refused(window: Any) -> None:
     with pytest.raises(OptionError, match="window must be items"):
         Monitor(window)

@@ -17,7 +17,7 @@ from jurors.options import Label
 
 Vote = tuple[str, str, str, float]
 
-WINDOWS = (4, "8/2", "half-life 8", "10s", "20s/5s", "half-life 10s")
+WINDOWS = (4, "8/2", "10s", "20s/5s")
 
 
 @st.composite
@@ -77,7 +77,7 @@ def test_any_order_batches_repeats_and_restarts_give_the_sketch_of_one_read(
 
 
 @pytest.mark.slow
-@given(streams(), st.sampled_from(["10s", "20s/5s", "half-life 10s"]), st.randoms(use_true_random=False))
+@given(streams(), st.sampled_from(["10s", "20s/5s"]), st.randoms(use_true_random=False))
 @examples(30)
 def test_windows_by_time_do_not_depend_on_the_order_of_arrival(
     votes: list[Vote], window: str, rng: random.Random
@@ -129,6 +129,6 @@ def test_a_stream_in_order_counts_each_vote_in_the_window_of_its_item(votes: lis
             assert monitor.sketch(span.number).take(wanted.jurors).to_counts() == wanted.to_counts()
 
 
-@pytest.mark.parametrize("text", ["1000", "1000/100", "90s", "1h/5m", "half-life 800", "half-life 1d", "1.5h", "2w"])
+@pytest.mark.parametrize("text", ["1000", "1000/100", "90s", "1h/5m", "1.5h", "2w"])
 def test_a_window_is_written_as_it_was_told(text: str) -> None:
     assert Window.of(str(Window.of(text))) == Window.of(text)

@@ -7,16 +7,10 @@ import io
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from strategies import examples
 
 import jurors
 from jurors import OptionError, Sketch, VotesError
-from jurors._numeric import Floats
-from jurors.numeric.data import Repeatability, RepeatedNumbers, read_numbers, repeatability
-from jurors.numeric.grade import grade_numbers
-from jurors.numeric.score import score_numbers
+from jurors.numeric.data import read_numbers
 from jurors.votes.table import Votes
 
 
@@ -66,61 +60,7 @@ def test_rows_that_count_items_stand_for_them() -> None:
     assert read_numbers([[-1, 2], [3, np.nan]]).values[0, 0] == -1  # a number in a matrix
 
 
-def steady(answers: Floats, level: float = 0.95) -> Repeatability:
-    rows = np.arange(len(answers))
-    consistency = repeatability(("ann",), RepeatedNumbers(rows, np.zeros_like(rows), answers), level)
-    assert consistency is not None
-    return consistency
-
-
-def judge(items: int, times: int, spread: float, noise: float, seed: int) -> Floats:
-    rng = np.random.default_rng(seed)
-    answers = rng.normal(50, spread, (items, 1)) + rng.normal(0, noise, (items, times))
-    if times > 2:
-        answers[::4, -1] = np.nan
-    return np.asarray(answers)
-
-
-def test_it_is_the_analysis_of_variance() -> None:
-    answers = judge(40, 2, 10, 5, seed=1)
-    means, within = answers.mean(axis=1), ((answers[:, 0] - answers[:, 1]) ** 2 / 2).mean()
-    between = 2 * means.var(ddof=1)
-    estimates = steady(answers)
-    assert estimates.within[0] == pytest.approx(np.sqrt(within))
-    assert estimates.reliability[0] == pytest.approx((between - within) / (between + within))
-
-
-@pytest.mark.parametrize(
-    "items, times, spread, noise", [(20, 2, 10, 5), (50, 3, 10, 2), (50, 2, 10, 10), (100, 5, 5, 10)]
-)
-def test_intervals_hold_as_often_as_they_say(items: int, times: int, spread: float, noise: float) -> None:
-    true, runs = spread**2 / (spread**2 + noise**2), 200
-    estimates = [steady(judge(items, times, spread, noise, seed)) for seed in range(runs)]
-    for name, value in (("within_ends", noise), ("reliability_ends", true)):
-        ends = np.concatenate([getattr(one, name) for one in estimates])
-        assert 0.90 < ((ends[:, 0] <= value) & (value <= ends[:, 1])).mean() < 0.99
-    assert np.mean([one.reliability[0] for one in estimates]) == pytest.approx(true, abs=0.03)
-
-
-@examples(20)
-@given(st.integers(0, 1000), st.floats(0.1, 50), st.floats(-500, 500))
-def test_another_unit_and_origin_move_what_is_within_alone(seed: int, unit: float, origin: float) -> None:
-    answers = judge(20, 3, 10, 5, seed)
-    one, two = steady(answers), steady(origin + unit * answers)
-    np.testing.assert_allclose(two.within_ends, unit * one.within_ends, rtol=1e-6)
-    np.testing.assert_allclose(two.reliability_ends, one.reliability_ends, rtol=1e-6, atol=1e-9)
-
-
-def test_who_never_wavers_and_who_only_wavers() -> None:
-    still = steady(np.repeat(np.arange(5.0)[:, None], 3, axis=1))
-    assert (still.within[0], still.within_ends[0].tolist()) == (0, [0, 0])
-    assert still.reliability[0] == 1
-    wavering = steady(np.array([[0.0, 10], [10, 0], [0, 10], [10, 0.0]]))
-    assert wavering.reliability[0] == pytest.approx(-1)  # never clamped
-    assert np.isnan(steady(np.array([[1.0, 2], [3, 4]])).within_ends).all()
-
-
-def _table(rounds: int = 3) -> str:
+def _table() -> str:
     rng = np.random.default_rng(0)
     truth = rng.normal(50, 15, 40)
     rows = [
@@ -128,27 +68,14 @@ def _table(rounds: int = 3) -> str:
         for k, true in enumerate(truth)
         for who, noise in (("ann", 2), ("bob", 8), ("cy", 4))
         for value in [true + rng.normal(0, 5)]
-        for r in range(rounds if who != "cy" else 1)
+        for r in range(3 if who != "cy" else 1)
     ]
     return "\n".join(["item,judge,round,score", *rows])
 
 
-def test_grade_and_score_report_it_for_jurors_with_repeated_answers() -> None:
-    grades = grade_numbers(io.StringIO(_table()), repeat="round")
-    assert grades.repeats is not None
-    assert grades.repeats.jurors == ("ann", "bob")
-    assert grades.repeats.within == pytest.approx([2, 8], rel=0.2)
-    assert np.isnan(grades.to_frame()["within"][2])
-    assert grade_numbers(io.StringIO(_table(1)), repeat="round").repeats is None
-    assert grades.to_dict()["repeats"]["bob"]["times"] == 3
-    assert "within an item" in grades.to_text(full=True)
-    scored = score_numbers(io.StringIO(_table()), {k: k for k in range(40)}, repeat="round")
-    assert scored.to_dict()["repeats"]["ann"]["items"] == 40
-
-
 def test_inspect_takes_the_mean_of_numbers_too() -> None:
     seen = jurors.inspect(io.StringIO(_table()), repeat="round")
-    assert (seen.votes, seen.obstacles, seen.repeats["bob"]["items"]) == (120, (), 40)
+    assert (seen.votes, seen.obstacles) == (120, ())
     assert not {"silent_jurors", "unsaid_labels"} & {finding.kind for finding in seen.findings}
 
 

@@ -135,7 +135,7 @@ def test_a_block_that_shares_an_error_is_one_alarm_with_its_size_and_clearest_pa
     clearest = alarm.pairs[0]
     assert alarm.value == clearest.value == max(abs(pair.value) for pair in alarm.pairs)
     assert alarm.message.startswith("errors of 4 jurors (1, 2, 3, 4) are positively correlated in 6 pairs, most for ")
-    assert "the model allows for it, which lowers the reliability of 2 and 3" in alarm.message
+    assert "the model allows for it" in alarm.message
     pairs = grades.to_dict()["dependence"]
     assert [tuple(pair["jurors"]) for pair in pairs] == [pair.jurors for pair in grades.dependence]
     assert pairs[0]["correlation"] == pytest.approx(0.5, abs=0.1)

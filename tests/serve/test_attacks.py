@@ -76,7 +76,7 @@ def _key(place: Path, scope: KeyScope, project: str | None) -> str:
 
 
 def test_without_a_key(target: Target) -> None:
-    routes = "GET , PUT /x, DELETE /shop, POST /shop/votes, GET /shop/grade, GET /shop/events"
+    routes = "GET , PUT /x, DELETE /shop, POST /shop/votes, GET /shop/grade"
     for method, path in [route.split(" ") for route in routes.split(", ")]:
         assert error_of(target.ask(method, f"/v1/projects{path}", None)) == (401, "no_key")
     assert error_of(target.ask("GET", "/metrics", None)) == (401, "no_key")
@@ -84,7 +84,7 @@ def test_without_a_key(target: Target) -> None:
 
 @pytest.mark.slow
 def test_a_key_of_another_project(target: Target) -> None:
-    for method, path in (("GET", "grade"), ("POST", "votes"), ("GET", "labels"), ("GET", "events"), ("POST", "gold")):
+    for method, path in (("GET", "grade"), ("POST", "votes"), ("GET", "labels"), ("POST", "gold")):
         assert target.ask(method, f"/v1/projects/shop/{path}", "bank").status_code == 403
     for method, path in (("DELETE", "/v1/projects/shop"), ("GET", "/metrics"), ("GET", "/x/y")):
         assert error_of(target.ask(method, path, "bank")) == (403, "forbidden")

@@ -52,14 +52,6 @@ def test_the_examples_of_bodies_are_accepted(client: TestClient, described: dict
         assert client.request(method, f"/v1/projects/shop{path}", json=body).status_code == status
 
 
-def test_the_page_of_the_interface_fetches_nothing(client: TestClient) -> None:
-    page = client.get("/docs")
-    assert "/v1/projects/{name}/votes" in page.text
-    assert not [mark for mark in ("<script", "src=", "http://", "https://", "@import", "url(") if mark in page.text]
-    assert "default-src 'none'" in page.headers["content-security-policy"]
-    assert "unsafe-inline" not in page.headers["content-security-policy"]
-
-
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_no_request_that_the_description_allows_or_forbids_is_a_fault(tmp_path: Path) -> None:
@@ -69,7 +61,7 @@ def test_no_request_that_the_description_allows_or_forbids_is_a_fault(tmp_path: 
             client.post_votes("shop", jurors.simulate(60, jurors=3, prevalence="0.3", seed=1).votes)
         described = schemathesis.openapi.from_url(f"{address}/openapi.json")
         operations = [operation.ok() for operation in described.get_all_operations()]
-        tried = [operation for operation in operations if not operation.path.endswith(("/events", "/report"))]
+        tried = [operation for operation in operations if not operation.path.endswith("/report")]
         assert len(tried) >= 10
         for operation, mode in product(tried, schemathesis.GenerationMode):
             with suppress(Unsatisfiable):  # nothing can be wrong with a route that is asked nothing

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -229,29 +227,6 @@ def test_a_juror_who_votes_late_is_not_silent_and_one_who_stopped_is_once_items_
     assert alarms_after(client, [row for row in rows[3600:] if row["juror"] != "j3"]) == []
     client.put(SHOP, json={"settle": 0}).raise_for_status()
     assert alarms_after(client, []) == [("juror_silent", ["j3"])]
-
-
-@pytest.mark.slow
-def test_events_are_sent_and_the_server_ends_with_a_listener(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "jurors", "serve", "--store", str(tmp_path / "votes.db"), "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
-        assert server.stdout is not None
-        address = server.stdout.readline().strip()
-        try:
-            with jurors.Client(address) as client:
-                client.put_project("shop")
-                with httpx.stream("GET", f"{address}{SHOP}/events", timeout=120) as answer:
-                    # Without blank lines, and those that show on a slow machine that the connection lives.
-                    lines = (line for line in answer.iter_lines() if line and not line.startswith(":"))
-                    assert next(lines) == "event: votes"
-                    client.post_votes("shop", [("q1", "ann", "yes")])
-                    events = {line for line in islice(lines, 5) if line.startswith("event: ")}
-                    assert events == {"event: votes", "event: grade"}
-                    server.send_signal(signal.SIGTERM)
-                    assert list(lines) == []
-            assert server.wait(60) == 0
-        finally:
-            server.kill()
 
 
 @pytest.mark.slow

@@ -178,7 +178,7 @@ def quarantine(store: str, project: str | None, replay: bool, drop: bool, output
 @votes_options
 @click.option("--time", metavar="COLUMN", help="The column with the time of each vote.")
 @click.option("--window", default="1000", show_default=True, metavar="SIZE[/STEP]",
-              help="The window to grade: items (1000) or time (1h); 1h/5m slides, 'half-life 1d' decays.")  # fmt: skip
+              help="The window to grade: items (1000) or time (1h); 1h/5m slides.")  # fmt: skip
 @click.option("--every", type=click.FloatRange(0.05), default=5.0, show_default=True, metavar="SECONDS",
               help="Seconds between two polls.")  # fmt: skip
 @click.option("--alpha", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.05, show_default=True,

@@ -95,7 +95,7 @@ def percent_range(ends: tuple[float, float], decimals: int = 1) -> str:
     return "" if low != low or high != high else f"{low * 100:z.{decimals}f} – {high * 100:z.{decimals}f}"
 
 
-def _with_range(value: Any, ends: tuple[float, float], digits: int) -> str:
+def with_range(value: Any, ends: tuple[float, float], digits: int) -> str:
     """A share and its interval, "87% (72 – 94)"; without an interval, the share alone."""
     shown = percent_range(ends, digits)
     return percent(value, digits) + (f" ({shown})" if shown else "")
@@ -224,12 +224,6 @@ def select_rows(order: Sequence[T], options: CardOptions, ranked: Sequence[T] | 
     return list(order) if len(order) <= 2 * top else [*order[:top], *order[len(order) - top :]]
 
 
-def rows_left_out(order: Sequence[object], shown: Sequence[object], what: str) -> list[str]:
-    """A line about the rows that a card does not show, or none."""
-    left = len(order) - len(shown)
-    return [f"{left:,} more {what}: --full shows all, --top selects."] if left else []
-
-
 def fitted_table(columns: Sequence[CardColumn], width: int = WIDTH) -> Table:
     """A table of at most so many characters: optional columns are left out, the last first; names are shortened.
 
@@ -304,10 +298,16 @@ def card_alarms(alarms: tuple[Alarm, ...], options: CardOptions) -> Notes:
 
 
 def result_card(
-    title: str, result: Any, answer: Sequence[str], blocks: Sequence[Block], options: CardOptions
-) -> list[Block]:
-    """A card of numbers or preferences: alarms, the answer, the tables, and the remarks of the result."""
+    title: str, result: Any, answer: Sequence[str], table: Table, left: int, full: Iterable[Block],
+    options: CardOptions, what: str = "jurors",
+) -> list[Block]:  # fmt: skip
+    """A card of numbers or preferences: alarms, the answer, the tables, and the remarks of the result.
+
+    The table leaves out `left` jurors (or `what` it shows); `full` is what a full card has beside it.
+    """
     remarks = wrapped(*(f"{line[:1].upper()}{line[1:]}." for line in result.remarks))
+    more = [f"{left:,} more {what}: --full shows all, --top selects."] if left else []
+    blocks = [table, *more, *(full if options.full else ())]
     card = [title, card_alarms(result.alarms, options), wrapped(*answer), *blocks, remarks]
     return [block for block in card if not isinstance(block, Notes) or block.lines]
 
@@ -450,7 +450,7 @@ def answer_lines(e: Evaluation) -> list[str]:
         worth = f"about {e.effective_jurors:.1f} independent ones ({low:.1f} – {high:.1f})"
         lines.append(f"These {len(e.jurors):,} jurors are worth {worth}.")
     if not e.exam and e.rules is None and len(e.labels) <= _MOST_PREVALENCES:
-        known = {a: _with_range(e.prevalence.get(a), e.interval_of("prevalence", a), digits) for a in e.labels}
+        known = {a: with_range(e.prevalence.get(a), e.interval_of("prevalence", a), digits) for a in e.labels}
         lines.append(f"Prevalence: {', '.join(f'{_label_text(a)} {share}' for a, share in known.items())}.")
     if e.without_family is not None:
         other, text = e.without_family, leader_sentence(e.without_family, digits)
@@ -469,7 +469,7 @@ def leader_sentence(e: Evaluation, digits: int = 0) -> str:
     ranking, names = e.ranking, card_names(e)
 
     def graded(juror: str) -> str:
-        return f"{names[juror]} {_with_range(e.score[juror], e.interval_of('score', juror), digits)}"
+        return f"{names[juror]} {with_range(e.score[juror], e.interval_of('score', juror), digits)}"
 
     if not ranking.ranked:
         return "No clear best: no juror is known to beat one that always gives the same answer."

@@ -36,7 +36,7 @@ from jurors.inspection.result import (
 )
 from jurors.jury.inputs import as_votes
 from jurors.jury.kinds import NUMBERS, PREFERENCES, kind_of
-from jurors.numeric.data import numbers_of, repeatability
+from jurors.numeric.data import numbers_of
 from jurors.options import (
     DEFAULTS,
     PairOptions,
@@ -146,15 +146,14 @@ def _inspect_votes(opened: OpenedVotes, files: Sequence[str], reading: Mapping[s
             items=opened.rows, findings=opened.findings, obstacles=() if opened.fault else (_UNLIKE,),
             fault=opened.fault, sample=opened.sample, steps=_question_steps(files, opened),
         )  # fmt: skip
+    repeats: dict[str, Any] = {}
     if kind_of(votes) is not NUMBERS or votes.repeats is None or votes.counts is not None:
-        consistency = self_agreement(votes, DEFAULTS["level"])
-        repeats = {} if consistency is None else consistency.to_dict()
+        if (consistency := self_agreement(votes, DEFAULTS["level"])) is not None:
+            repeats = consistency.to_dict()
     else:  # repeated numbers are replaced by their mean
         numbers = numbers_of(votes)
         cells = [[None if x != x else f"{x:.15g}" for x in row] for row in numbers.values.tolist()]
         means = Votes.from_matrix(cells, items=votes.items, jurors=votes.jurors, scale="interval")
-        spread = repeatability(votes.jurors, numbers.again, DEFAULTS["level"])
-        repeats = {} if spread is None else spread.to_dict()
         votes = replace(means, findings=votes.findings, scale_why=votes.scale_why, scale_told=votes.scale_told)
     counts = count_labels_by_juror(votes)
     names = [name for part in opened.columns.values() for name in part]

@@ -405,8 +405,6 @@ def _describe_repeats(juror: str, repeats: dict[str, Any]) -> str:
     """How often a juror voted on the same item, and how often it agrees with itself."""
     times = f"{repeats['times']:.1f}".removesuffix(".0")
     text = f"{_brief(juror)} {times} times on {repeats['items']:,} items: "
-    if "within" in repeats:
-        return f"{text}differs by {repeats['within']:.3g} within an item"
     low, high = repeats["interval"]
     text += f"agrees with itself {repeats['agreement']:.1%} ({low:.1%} to {high:.1%})"
     return text + (f", {repeats['ties']:,} ties" if repeats["ties"] else "")

@@ -21,7 +21,7 @@ import numpy as np
 
 from jurors._numeric import Flags, Floats, Integers
 from jurors.errors import VotesError
-from jurors.monitor.windows import ClosedItems, Panes, Window, from_text, keys_of, to_text
+from jurors.monitor.windows import ClosedItems, Panes, Window, codes_of, from_text, keys_of, to_text
 from jurors.options import Label
 from jurors.votes.codes import factorize, is_missing, python_value
 from jurors.votes.frame import Frame, collect, is_frame, open_frame
@@ -337,7 +337,7 @@ class Ledger:
     def _updated(self, old: Sequence[Entry], batch: VoteBatch) -> tuple[list[bytes], list[bytes], Floats]:
         """The items' keys and votes' times with these votes, and when each item began."""
         old_keys, old_times = [entry[2] for entry in old], [entry[3] for entry in old]
-        table, begin = self.panes.codes(old_keys).copy(), np.array([entry[1] for entry in old])
+        table, begin = codes_of(old_keys, len(self.panes.jurors)).copy(), np.array([entry[1] for entry in old])
         if batch.time is None and not any(old_times):
             table[batch.item, batch.juror] = batch.label  # without times every vote supersedes: the last one stands
             begin[np.isinf(begin)] = UNTIMED

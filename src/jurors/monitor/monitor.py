@@ -19,11 +19,12 @@ from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import islice
+from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from jurors.errors import JurorsError, OptionError, SketchError, VotesError
-from jurors.evaluate.card import MOST_ROWS, WIDTH, CardColumn, CardOptions, fitted_table, shorten
+from jurors.evaluate.card import MOST_ROWS, WIDTH, CardColumn, CardOptions, fitted_table, shorten, with_range
 from jurors.evaluate.evaluation import Evaluation
 from jurors.jury.check import Verdict, check
 from jurors.jury.grade import grade
@@ -101,11 +102,8 @@ class History(Result):
 
         def cell(window: WindowGrades, juror: str) -> str:
             """A score in percent, perhaps with its interval."""
-            score, ends = window.score.get(juror), window.interval.get("score", {}).get(juror)
-            if score is None:
-                return "–"
-            interval = f" ({ends[0] * 100:.0f} – {ends[1] * 100:.0f})" if ends and has_intervals else ""
-            return f"{score * 100:.0f}%{interval}"
+            ends = window.interval.get("score", {}).get(juror) if has_intervals else None
+            return with_range(window.score.get(juror), ends or (nan, nan), 0)
 
         until = [window.span.end for window in windows]
         if self.by_time:
@@ -161,8 +159,7 @@ class Monitor:
     Parameters
     ----------
     window
-        A number of items (1000) or a span of the votes' own time ("1h"). "1h/5m" slides by 5 minutes, and
-        "half-life 1d" weights items by age.
+        A number of items (1000) or a span of the votes' own time ("1h"). "1h/5m" slides by 5 minutes.
     labels
         The only labels that are allowed; None allows any.
     reference
@@ -328,7 +325,7 @@ class Monitor:
         if span is None:
             known = f"'last', 'now', or a number from {every[0].number} to {every[-1].number}"
             raise OptionError(f"there is no window {window!r}; there are {known}", code="unknown_name", name=window)
-        return self.panes.window_sketch(self.window, span.number)
+        return self.panes.to_sketch(self.window.panes(span.number))
 
     def grade(self, window: int | str | None = None, **grading: Unpack[GradingOptions]) -> Evaluation:
         """The grades of a window (see `sketch`), as `jurors.grade` gives them for the same votes."""
@@ -350,7 +347,7 @@ class Monitor:
         """The grades of the last windows; a window is graded again only if it has changed since."""
         panes, state_of, listed = self.panes.panes, {}, []
         for span in self.windows()[-last:]:
-            here = panes if self.window.fades else [pane for pane in self.window.panes(span.number) if pane in panes]
+            here = [pane for pane in self.window.panes(span.number) if pane in panes]
             state = (span, repr(grading), tuple((pane, panes[pane].revision) for pane in here))
             before, grades = self._graded.get(span.number, (None, None))
             if grades is None or before != state:
@@ -464,6 +461,7 @@ class Monitor:
         reference = None if document["reference"] is None else Sketch.from_dict(document["reference"])
         names = ("window", "remember", "keep", "alpha", "block", "expect", "settle")
         options = {name: document[name] for name in names if name in document}
+        options["window"] = Window.stored(options["window"])
         monitor = cls(reference=reference, **options)
         monitor._ledger.panes = Panes.from_dict(document["panes"])
         monitor._ledger.restore(document["ledger"])

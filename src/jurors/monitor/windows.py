@@ -22,7 +22,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors._numeric import Flags, Floats, Integers
+from jurors._numeric import Flags
 from jurors.errors import OptionError, VotesError
 from jurors.options import Label, Reading
 from jurors.sketch.sketch import Sketch
@@ -84,40 +84,6 @@ def codes_of(keys: Sequence[bytes], jurors: int) -> CodedVotes:
     if not jurors or not keys:
         return np.zeros((len(keys), jurors), dtype=np.uint8)
     return np.array(keys, dtype=f"S{jurors}").view(np.uint8).reshape(len(keys), jurors)
-
-
-def weighted_counts(counts: Integers, weights: Floats) -> Integers:
-    """Add up counts with a weight per pane, as whole items: the effective sample size of the weighted ones.
-
-    Items with weights w carry as much information as (Σw)²/Σw² equal ones (Kish), so the weights are scaled to that
-    sum; more would make every interval too narrow. Along the tuples in a fixed order the running sums are rounded, so
-    that every range of tuples is right to within an item and rare tuples are not all rounded away.
-
-    Parameters
-    ----------
-    counts
-        Panes x tuples.
-    weights
-        Of each pane's items.
-
-    Returns
-    -------
-    array of int
-        Items by tuple.
-
-    Examples
-    --------
-    >>> weighted_counts(np.array([[40, 0], [10, 30]]), np.array([0.5, 1.0])).tolist()
-    [36, 36]
-    """
-    each = counts.sum(axis=1)
-    square = float(weights**2 @ each)
-    if not square:
-        return np.zeros(counts.shape[1], dtype=np.int64)
-    scale = float(weights @ each) / square
-    running = np.concatenate([[0.0], np.cumsum(weights @ counts * scale)])
-    whole = np.floor(running + 0.5).astype(np.int64)
-    return whole[1:] - whole[:-1]
 
 
 def to_text(keys: Sequence[bytes]) -> dict[str, Any]:
@@ -343,42 +309,16 @@ class Panes:
             counted[key] += count
         return counted
 
-    def codes(self, keys: Sequence[bytes]) -> CodedVotes:
-        """Keys x jurors: labels' codes from 1, 0 for no vote."""
-        return codes_of(keys, len(self.jurors))
-
-    def to_sketch(self, which: Iterable[int] | None = None, weights: Mapping[int, float] | None = None) -> Sketch:
-        """The sketch of these panes (all, where none are named), as one read of the same votes would give it.
-
-        With `weights` (pane -> weight) it stands for as many whole items as the weighted ones are worth (see
-        `weighted_counts`).
-        """
-        counted: Mapping[bytes, int]
-        if weights is None:
-            counted = self.counts(which)
-        else:
-            known = {number: weight for number, weight in weights.items() if number in self.panes}
-            # Keys in an order that does not depend on the order in which jurors and labels came.
-            keys = list({key for number in known for key in self.panes[number].tuples})
-            rank = np.zeros(len(self.labels) + 1, dtype=np.uint8)
-            rank[sorted(range(1, len(rank)), key=lambda k: str(self.labels[k - 1]))] = np.arange(1, len(rank))
-            by_name = sorted(range(len(self.jurors)), key=self.jurors.__getitem__)
-            ranks = map(bytes, rank[self.codes(keys)][:, by_name])
-            order = [key for _, key in sorted(zip(ranks, keys, strict=True))]
-            table = np.array([[self.panes[number].tuples.get(key, 0) for key in order] for number in known])
-            whole = weighted_counts(table.reshape(len(known), len(order)), np.array(list(known.values())))
-            counted = {key: count for key, count in zip(order, whole.tolist(), strict=True) if count}
+    def to_sketch(self, which: Iterable[int] | None = None) -> Sketch:
+        """The sketch of these panes (all, where none are named), as one read of the same votes would give it."""
+        counted = self.counts(which)
         keys = sorted(counted)
         sketch = Sketch.from_votes(self.to_votes(keys, [counted[key] for key in keys]))
         return Sketch(with_findings(sketch.tuples, list(repeated_rows(sketch.tuples))))
 
-    def window_sketch(self, window: Window, number: int) -> Sketch:
-        """The sketch of the window with this last pane."""
-        return self.to_sketch(window.panes(number), window.weights(number, self.panes))
-
     def to_votes(self, keys: Sequence[bytes], times: Sequence[int]) -> Votes:
         """Votes with a row for each key, which stands for so many items; jurors and labels in order, as in one read."""
-        codes, counts = self.codes(keys), np.array(times, dtype=np.int64)
+        codes, counts = codes_of(keys, len(self.jurors)), np.array(times, dtype=np.int64)
         row, col = np.nonzero(codes)
         label = codes[row, col].astype(np.int64) - 1
         spelling = spelled_labels(self.labels, Reading(labels=self.labels if self.labels_given else None), "label")
@@ -441,8 +381,7 @@ def _identity(label: Any) -> tuple[bool, Any]:
 
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdw]?)")
-_PANES = 8  #: per half-life
-_FORMS = "items (1000), a time (90s, 15m, 1h, 7d), SIZE/STEP (1h/5m), or 'half-life 1d'"
+_FORMS = "items (1000), a time (90s, 15m, 1h, 7d), or SIZE/STEP (1h/5m)"
 
 
 @dataclass(frozen=True)
@@ -451,9 +390,9 @@ class Window:
 
     Examples
     --------
-    >>> tumbling, sliding, fading = Window.of(1000), Window.of("1h/15m"), Window.of("half-life 800")
-    >>> tumbling.panes(3), sliding.panes(7), fading.step
-    ([3], [4, 5, 6, 7], 100)
+    >>> tumbling, sliding = Window.of(1000), Window.of("1h/15m")
+    >>> tumbling.panes(3), sliding.panes(7)
+    ([3], [4, 5, 6, 7])
     >>> str(sliding), sliding.by_time, sliding.span(7)
     ('1h/15m', True, (3600.0, 7200.0))
     """
@@ -461,26 +400,28 @@ class Window:
     size: float  #: items, or seconds
     step: float  #: how far it moves: the size of a pane
     by_time: bool
-    fades: bool = False  #: whether `size` is a half-life
 
     @classmethod
     def of(cls, value: Window | int | str) -> Window:
         """The window of a number of items or a text; OptionError names the forms."""
         if isinstance(value, Window):
             return value
-        text = str(value).strip()
-        fades = text.startswith("half-life ")
-        size, _, step = text.removeprefix("half-life ").partition("/")
+        size, _, step = str(value).strip().partition("/")
         (wide, by_time), (narrow, same) = _parse_size(size, value), _parse_size(step or size, value)
-        if fades and not step:
-            return cls(wide, wide / _PANES if by_time else math.ceil(wide / _PANES), by_time, True)
-        if fades or by_time != same or narrow > wide or wide % narrow:
+        if by_time != same or narrow > wide or wide % narrow:
             raise _window_error(value, "the window must be a multiple of the step" if step else "")
         return cls(wide, narrow, by_time)
 
+    @classmethod
+    def stored(cls, value: int | str) -> Window:
+        """The window of a file or a store: a half-life, which earlier versions had, slides by an eighth of it."""
+        if not str(value).startswith("half-life "):
+            return cls.of(value)
+        size, by_time = _parse_size(str(value).removeprefix("half-life "), value)
+        step = size / 8 if by_time else math.ceil(size / 8)
+        return cls(8 * step, step, by_time)
+
     def __str__(self) -> str:
-        if self.fades:
-            return f"half-life {self._text(self.size)}"
         return self._text(self.size) + (f"/{self._text(self.step)}" if self.step != self.size else "")
 
     def _text(self, size: float) -> str:
@@ -494,20 +435,14 @@ class Window:
         return math.floor(place / self.step)
 
     def panes(self, number: int) -> list[int]:
-        """The panes of the window with this last pane; of a half-life, those with a weight that still matters."""
-        many = 16 * _PANES if self.fades else round(self.size / self.step)
+        """The panes of the window with this last pane."""
+        many = round(self.size / self.step)
         return list(range(number - many + 1, number + 1))
 
-    def weights(self, number: int, known: Iterable[int]) -> dict[int, float] | None:
-        """Of a half-life, the weight of each pane's items when this pane is the last; None where all weigh the same."""
-        if not self.fades:
-            return None
-        return {pane: 0.5 ** ((number - pane) * self.step / self.size) for pane in known if pane <= number}
-
     def span(self, number: int) -> tuple[float, float]:
-        """Where the window with this last pane begins and ends; a half-life has no beginning."""
+        """Where the window with this last pane begins and ends."""
         end = (number + 1) * self.step
-        return (-math.inf if self.fades else end - self.size), end
+        return end - self.size, end
 
 
 def _parse_size(text: str, value: object) -> tuple[float, bool]:
@@ -549,7 +484,7 @@ def check_block(block: int | str, expect: Iterable[str] = ()) -> Window:
         window = Window.of(1 if str(block) == "auto" else block)
     except OptionError:
         raise OptionError(message, code="out_of_range", name="block", value=block) from None
-    if window.step != window.size or window.fades:
+    if window.step != window.size:
         raise OptionError(message, code="out_of_range", name="block", value=block)
     return window
 
@@ -580,9 +515,9 @@ def spans(panes: Panes, window: Window, now: float) -> list[Span]:
     if not panes.panes:
         return []
     last = max(max(panes.panes), window.number(now))
-    wide = 1 if window.fades else len(window.panes(0))
+    wide = len(window.panes(0))
     first = min(panes.panes) + wide - 1 if panes.since is None else panes.since + wide
-    near = {number + k for number in panes.panes for k in range(len(window.panes(0)))} | {last}  # years may lie between
+    near = {number + k for number in panes.panes for k in range(wide)} | {last}  # years may lie between
     listed = []
     for number in sorted(number for number in near if min(first, last) <= number <= last):
         held = [panes.panes[pane] for pane in window.panes(number) if pane in panes.panes]

@@ -1,7 +1,7 @@
 """Jurors' numbers as data: any source of votes comes in, `Numbers` (items x jurors) go out.
 
 `read_numbers` takes each distinct label for a number or raises with its place. A juror who gave an item several numbers
-is taken at their mean, and all of them are stored, so that `repeatability` can measure how consistent the juror is.
+is taken at their mean.
 `find_outliers` flags numbers far off a juror's own scale.
 """
 
@@ -16,11 +16,10 @@ from typing import Any, Unpack, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors._numeric import Flags, Floats, Integers, jackknife_ends
+from jurors._numeric import Flags, Floats
 from jurors.errors import OptionError, VotesError
 from jurors.evaluate.alarms import Alarm
 from jurors.options import ReadingOptions, SourceOptions, TableOptions, check_applies, column_names
-from jurors.results import Table
 from jurors.votes.codes import numerals
 from jurors.votes.findings import repeated_rows, scale_finding, similar_names
 from jurors.votes.frame import is_frame, votes_from_frame
@@ -48,7 +47,6 @@ class Numbers:
     jurors: tuple[str, ...]
     values: Floats  #: items x jurors; NaN where no number was given
     remarks: tuple[str, ...] = ()  #: how cells were interpreted while reading
-    again: RepeatedNumbers | None = None  #: every answer, where a cell is the mean of several
     scale_why: str = "scale='interval' was given"  #: why they are read as numbers
     notes: tuple[Alarm, ...] = ()  #: about the votes as read, before jurors are graded
 
@@ -92,8 +90,7 @@ class Numbers:
 
     def without(self, cells: Flags) -> Numbers:
         """The same with some cells (items x jurors) empty."""
-        again = None if self.again is None else self.again.without(cells)
-        return replace(self, values=np.where(cells, np.nan, self.values), again=again)
+        return replace(self, values=np.where(cells, np.nan, self.values))
 
     def __repr__(self) -> str:
         ends = f" from {np.nanmin(self.values):g} to {np.nanmax(self.values):g}" if self.given.any() else ""
@@ -167,16 +164,15 @@ def numbers_of(votes: Votes) -> Numbers:
         advice = f"correct it, leave it out with missing={shown}, or read the votes as labels with scale='nominal'"
         raise VotesError(f"{_first_cell(label, votes)}: {shown} is not a number; {advice}", code="bad_row")
     known, remarks = np.array([*sizes, np.nan], dtype=np.float64), read.remarks
-    values, items, again = known[votes.codes], votes.item_names(), None
+    values, items = known[votes.codes], votes.item_names()
     if votes.repeats is not None:
         if votes.counts is not None:
             raise VotesError("repeated numbers that are already counted have no mean; read the votes themselves")
         answers = known[np.minimum(votes.repeats.answers, len(known) - 1)]  # abstaining is the last code, and -1
         count = (~np.isnan(answers)).sum(axis=1)
         means = np.divide(np.nansum(answers, axis=1), count, out=np.full(len(answers), np.nan), where=count > 0)
-        row, juror, several = votes.repeats.row, votes.repeats.juror, count > 1
-        values[row, juror] = [float(f"{mean:.{_MEAN_DIGITS}g}") for mean in means.tolist()]
-        again = RepeatedNumbers(row[several], juror[several].astype(np.int64), answers[several])
+        rounded = [float(f"{mean:.{_MEAN_DIGITS}g}") for mean in means.tolist()]
+        values[votes.repeats.row, votes.repeats.juror] = rounded
         remarks = (*remarks, "where a juror answered an item several times, the mean counts")
     if votes.counts is not None:
         if votes.total > _MOST_ITEMS:
@@ -191,11 +187,10 @@ def numbers_of(votes: Votes) -> Numbers:
         jurors=votes.jurors,
         values=values,
         remarks=remarks,
-        again=again,
         notes=tuple(
             Alarm(each.kind, each.level, each.message, each.value, tuple(n for n in votes.jurors if n in each.about))
             for each in findings
-            if each.kind != "repeats"  # `repeatability` is about these
+            if each.kind != "repeats"  # a remark says what is made of these
         ),
         **recognised,
     )
@@ -208,139 +203,6 @@ def _first_cell(label: Any, votes: Votes) -> str:
     if not len(cells):
         return "the labels"
     return f"juror {votes.jurors[juror[cells[0]]]}, item {votes.item_names()[row[cells[0]]]}"
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Repeated answers: their mean is the number, and their spread shows how consistent a juror is
-#
-# An answer is the juror's expected answer to the item, to which the mean of ever more answers would tend, plus an error
-# of the moment. One-way analysis of variance separates the two: with W the mean square within items, B that between
-# them and n answers to each item, the expected answers have variance (B - W) / n. Reliability is their share in the
-# variance of a single answer: how far another round would give the same. Whether the expected answer is right it does
-# not show.
-#
-# Intervals are by the jackknife over items: of the spread within items on the scale of logarithms, of reliability on
-# Fisher's.
-# ---------------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class RepeatedNumbers:
-    """Every item that a juror gave several numbers, with all of them."""
-
-    row: Integers
-    juror: Integers
-    values: Floats  #: cells x repetitions; NaN where there were fewer
-
-    def without(self, cells: Flags) -> RepeatedNumbers:
-        """The same without some cells of items x jurors."""
-        stays = ~cells[self.row, self.juror]
-        return RepeatedNumbers(self.row[stays], self.juror[stays], self.values[stays])
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Repeatability:
-    """How each juror's repeated numbers on one item differ. NaN where it cannot be estimated."""
-
-    jurors: tuple[str, ...]
-    items: Integers  #: on how many items the juror repeated itself
-    times: Floats  #: how often on such an item, on average
-    within: Floats  #: the standard deviation of its numbers on one item
-    within_ends: Floats
-    reliability: Floats  #: of a single answer: the share of the expected answer in its variance; never clamped
-    reliability_ends: Floats
-
-    def to_dict(self) -> dict[str, Any]:
-        """By juror, as JSON has it."""
-        return {
-            juror: {
-                "items": int(self.items[place]),
-                "times": float(self.times[place]),
-                "within": float(self.within[place]),
-                "within_interval": self.within_ends[place].tolist(),
-                "reliability": float(self.reliability[place]),
-                "reliability_interval": self.reliability_ends[place].tolist(),
-            }
-            for place, juror in enumerate(self.jurors)
-        }
-
-    def columns(self, jurors: Sequence[str]) -> dict[str, Floats]:
-        """Columns for a table of all jurors: NaN for those who never repeated an answer."""
-        place = [jurors.index(name) for name in self.jurors]
-        columns = interval_columns(self, "within") | interval_columns(self, "reliability", "repeat_reliability")
-        for name, values in columns.items():
-            columns[name] = np.full(len(jurors), np.nan)
-            columns[name][place] = values
-        return columns
-
-    def table(self, level: float) -> Table:
-        """A row per juror, for reading."""
-        sure = f"{level * 100:g}%"
-        headings = ("repeated answers", "items", "answers each", "SD within an item", sure, "reliability", sure)
-        rows = [
-            (
-                juror,
-                f"{self.items[place]:,}",
-                f"{self.times[place]:.1f}".removesuffix(".0"),
-                *with_interval(self, "within", place),
-                *with_interval(self, "reliability", place),
-            )
-            for place, juror in enumerate(self.jurors)
-        ]
-        return Table(headings, tuple(rows), right=tuple(range(1, len(headings))))
-
-
-def repeatability(jurors: Sequence[str], again: RepeatedNumbers | None, level: float) -> Repeatability | None:
-    """The consistency of every juror who answered an item several times.
-
-    Returns
-    -------
-    Repeatability or None
-        An entry for each such juror; None where there is none.
-
-    Examples
-    --------
-    >>> values = np.array([[1.0, 2], [4, 5], [9, 8], [6, 7]])
-    >>> answers = RepeatedNumbers(np.arange(4), np.ones(4, dtype=int), values)
-    >>> consistency = repeatability(("ann", "bob"), answers, 0.95)
-    >>> consistency.jurors, consistency.within.round(3).tolist(), consistency.reliability.round(3).tolist()
-    (('bob',), [0.707], [0.945])
-    """
-    if again is None or not len(again.row):
-        return None
-    positions = np.unique(again.juror)
-    estimates = [_analyse_variance(again.values[again.juror == k], level) for k in positions]
-    columns = {name: np.array([estimate[name] for estimate in estimates]) for name in estimates[0]}
-    return Repeatability(jurors=tuple(jurors[k] for k in positions), **columns)
-
-
-def _analyse_variance(answers: Floats, level: float) -> dict[str, Any]:
-    """One juror's answers, items x repetitions: estimates from sums over items, and their jackknife."""
-    times = (~np.isnan(answers)).sum(axis=1)
-    centre = float(np.nanmean(answers))
-    total = np.nansum(answers - centre, axis=1)  # around the centre, so that no digits are lost in squares
-    squares = np.nansum((answers - centre - (total / times)[:, None]) ** 2, axis=1)
-    terms = np.array([np.ones(len(times)), times, times**2, total, total**2 / times, squares])
-
-    def variances(sums: Floats) -> tuple[Any, Any]:
-        """The variance within items, and the share of the expected answers in that of a single answer."""
-        items, answers, squared, total, between, within = sums
-        with np.errstate(invalid="ignore", divide="ignore"):
-            inside = within / (answers - items)
-            repetitions = (answers - squared / answers) / (items - 1)
-            expected = ((between - total**2 / answers) / (items - 1) - inside) / repetitions
-            return inside, expected / (expected + inside)
-
-    within, share = variances(terms.sum(axis=1))
-    within_without, share_without = variances(terms.sum(axis=1)[:, None] - terms)
-    return {
-        "items": len(times),
-        "times": float(times.mean()),
-        "within": float(np.sqrt(within)),
-        "within_ends": np.sqrt(jackknife_ends(within, within_without, level, np.log, np.exp)),
-        "reliability": float(share),
-        "reliability_ends": jackknife_ends(share, share_without, level, np.arctanh, np.tanh),
-    }
 
 
 def shown(value: float) -> str:

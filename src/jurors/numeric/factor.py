@@ -21,7 +21,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from jurors._numeric import Floats, Integers
+from jurors._numeric import Floats, Integers, are_connected
 from jurors.errors import DegenerateSketchError
 
 Pair: TypeAlias = tuple[int, int]
@@ -375,10 +375,8 @@ def gradable(moments: Covariances, free: Collection[Pair] = ()) -> Integers:
     positions = np.flatnonzero(enough)
     if not len(positions):
         return positions
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
-    group = connected_components(csr_array(linked[np.ix_(positions, positions)]))[1]
+    first, second = np.nonzero(np.triu(linked[np.ix_(positions, positions)]))
+    group = are_connected(first, second, len(positions))
     return np.asarray(positions[group == np.argmax(np.bincount(group))])
 
 
@@ -547,10 +545,9 @@ _ROUNDING = 1e-9  # of a correlation: where a fit is exact, nothing else is left
 
 @dataclass(frozen=True)
 class SharedErrorTest:
-    """The fit in which pairs with correlated errors are free, beside the one in which none is."""
+    """The fit in which pairs with correlated errors are free."""
 
     factor: Factor
-    unadjusted: Factor  #: with every pair fitted
     copies: tuple[Pair, ...]  #: pairs that give the same numbers, up to unit and origin
     z_scores: dict[Pair, float]  #: pairs with correlated errors: residual covariance in standard errors
 
@@ -608,7 +605,7 @@ def fit_shared_errors(moments: Covariances) -> SharedErrorTest:
         else:
             z_scores |= significant
             break
-    return SharedErrorTest(factor, unadjusted, copies, z_scores)
+    return SharedErrorTest(factor, copies, z_scores)
 
 
 def _likeness(moments: Covariances, pair: Pair) -> tuple[Any, ...]:

@@ -39,18 +39,15 @@ from jurors.evaluate.card import (
     fitted_table,
     name_leaders,
     result_card,
-    rows_left_out,
     select_rows,
     shorten,
     wrapped,
 )
 from jurors.numeric.data import (
     Numbers,
-    Repeatability,
     find_outliers,
     interval_columns,
     read_numbers,
-    repeatability,
     shown,
     shown_range,
     with_interval,
@@ -204,8 +201,8 @@ def number_alarms(numbers: Numbers, shared: SharedErrorTest, outliers: int) -> I
     for _, pairs in _linked(shared.copies, len(jurors)):
         names = tuple(jurors[k] for k in sorted({k for pair in pairs for k in pair}))
         who = " and ".join(names) if len(names) == 2 else format_first_names(names, _MOST_NAMED)
-        effect = next((effect for pair in pairs if (effect := _effect_of_fitting(jurors, shared, pair))), "")
-        message = f"{who} give the same numbers, apart from unit and origin{effect}"
+        message = f"{who} give the same numbers, apart from unit and origin"
+        message += "; the model allows for it" if set(pairs) & set(fit.free) else ""
         same = tuple(AlarmPair(jurors[i], jurors[j], float("inf")) for i, j in pairs)
         yield Alarm("copied_numbers", "alarm", message, None, names, pairs=same)
     for sign in ("positively", "negatively"):
@@ -290,7 +287,7 @@ def _error_alarm(
         message = f"errors of {len(group)} jurors ({who}) are {sign} correlated in {len(pairs)} pairs, most for {pair}"
     correlation = shared.error_correlation(first)
     message += "" if np.isnan(correlation) else f" ({correlation:.2f})"
-    message += _effect_of_fitting(jurors, shared, first)
+    message += "; the model allows for it" if first in shared.factor.free else ""
     fitted = len(set(pairs) - set(shared.factor.free))
     if fitted and len(shared.factor.graded) < MIN_JURORS_TO_TEST:
         message += f"; with fewer than {MIN_JURORS_TO_TEST} jurors, it may be another pair"
@@ -300,21 +297,6 @@ def _error_alarm(
     is_large = any(not abs(shared.error_correlation(each)) < _LARGE for each in pairs)
     named = tuple(AlarmPair(jurors[i], jurors[j], z_scores[i, j]) for i, j in by_significance)
     return Alarm("correlated_errors", "alarm" if is_large else "warning", message, z_scores[first], names, pairs=named)
-
-
-def _effect_of_fitting(jurors: Sequence[str], shared: SharedErrorTest, pair: Pair) -> str:
-    """Which way the two reliabilities move because the model allows for the correlation of a free pair.
-
-    The fit's own reliabilities are not calibrated, so they do not stand beside those that are.
-    """
-    if pair not in shared.factor.free:
-        return ""
-    moved = shared.factor.reliability - shared.unadjusted.reliability
-    lower, higher = ([jurors[k] for k in pair if sign * moved[k] < 0] for sign in (1, -1))
-    parts = [
-        f"{way} the reliability of {' and '.join(who)}" for way, who in (("lowers", lower), ("raises", higher)) if who
-    ]
-    return f"; the model allows for it, which {' and '.join(parts)}" if parts else "; the model allows for it"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -373,7 +355,6 @@ class NumberGrades(RankedJurors, Drawable):
     truth_spread: float  #: the truth's standard deviation
     level: float
     scale_why: str = ""  #: why the votes are read as numbers
-    repeats: Repeatability | None = None  #: consistency of jurors that answered an item several times
     outliers: tuple[tuple[Any, str, float], ...] = ()  #: item, juror and number of each outlier that was left out
     dependence: tuple[ErrorPair, ...] = ()  #: the pairs with correlated errors, the most significant first
     remarks: tuple[str, ...] = ()
@@ -388,7 +369,7 @@ class NumberGrades(RankedJurors, Drawable):
         columns |= interval_columns(self, "reliability") | {"rmse": self.rmse, "bias": self.bias}
         for name in _LINE:
             columns |= interval_columns(self, name)
-        return columns | ({} if self.repeats is None else self.repeats.columns(self.jurors))
+        return columns
 
     def _columns(self) -> Columns:
         independent = interval_columns(self.independent, "reliability", "independent_reliability")
@@ -401,7 +382,6 @@ class NumberGrades(RankedJurors, Drawable):
             "leaders": self.leaders,
             "jurors": row_documents(self._grade_columns()),
             "independent": self.independent.document(self.jurors, self.level),
-            **({} if self.repeats is None else {"repeats": self.repeats}),
             "outliers": [dict(zip(("item", "juror", "number"), each, strict=True)) for each in self.outliers],
             "dependence": self.dependence,
             "remarks": self.remarks,
@@ -422,10 +402,8 @@ class NumberGrades(RankedJurors, Drawable):
             answer = [leaders, "Reliability is the squared correlation with the truth, calibrated.", _SCALE, truth]
         title = f"{count_noun(len(self.jurors), 'juror')}, {count_noun(self.items, 'item')}, numbers"
         shown_jurors = select_rows(order, options, ranked)
-        blocks: list[Block] = [self._juror_table(shown_jurors), *rows_left_out(self.jurors, shown_jurors, "jurors")]
-        if options.full:
-            blocks += self._full_blocks(order)
-        return result_card(title, self, answer, blocks, options)
+        table, left = self._juror_table(shown_jurors), len(self.jurors) - len(shown_jurors)
+        return result_card(title, self, answer, table, left, self._full_blocks(order), options)
 
     def _full_blocks(self, order: Sequence[int]) -> Iterator[Block]:
         """Every interval, the independent-errors model, correlated pairs and outliers."""
@@ -444,8 +422,6 @@ class NumberGrades(RankedJurors, Drawable):
             )
             heads = ("first", "second", "correlation", "z score", "in the model")
             yield Table(heads, pairs, title="pairs with correlated errors", right=(2, 3))
-        if self.repeats is not None:
-            yield self.repeats.table(self.level)
         outliers = self.outliers[:_MOST_ON_CARD]
         yield Notes([f"{juror} answers {number:g} on {item}: left out" for item, juror, number in outliers])
         yield wrapped(ABOUT_LINES)
@@ -614,7 +590,6 @@ def number_grades_by(calibrated: CalibratedNumbers, level: float) -> NumberGrade
         truth_spread=float("nan") if scale is None else float(np.sqrt(scale.variance)),
         level=level,
         scale_why=numbers.scale_why,
-        repeats=repeatability(numbers.jurors, numbers.again, level),
         outliers=calibrated.outliers,
         dependence=tuple(sorted(pairs, key=lambda pair: -abs(pair.z_score))),
         remarks=numbers.remarks,

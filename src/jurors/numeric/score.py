@@ -24,7 +24,6 @@ from jurors.evaluate.card import (
     fitted_table,
     name_leaders,
     result_card,
-    rows_left_out,
     select_rows,
     shorten,
     sort_rows,
@@ -32,10 +31,8 @@ from jurors.evaluate.card import (
 )
 from jurors.numeric.data import (
     Numbers,
-    Repeatability,
     interval_columns,
     read_numbers,
-    repeatability,
     shown,
     shown_range,
     with_interval,
@@ -227,7 +224,6 @@ class NumberScores(Drawable):
     level: float
     scale_why: str = ""  #: why the votes are read as numbers
     is_other_unit: bool = False  #: whether the key seems to be in another unit, which makes RMSE and bias meaningless
-    repeats: Repeatability | None = None  #: consistency of jurors that answered an item several times
     remarks: tuple[str, ...] = ()
     alarms: tuple[Alarm, ...] = ()
 
@@ -239,7 +235,7 @@ class NumberScores(Drawable):
             columns |= interval_columns(self.by_key, name)
         for name in _ESTIMATES:
             columns |= interval_columns(self.grades, name, f"estimated_{name}", len(self.jurors))
-        return columns | ({} if self.repeats is None else self.repeats.columns(self.jurors))
+        return columns
 
     def _columns(self) -> Columns:
         model = None if self.grades is None else self.grades.independent
@@ -251,7 +247,6 @@ class NumberScores(Drawable):
             **about_numbers(self),
             "jurors": row_documents(self._score_columns()),
             "independent": None if self.grades is None else self.grades.independent.document(self.jurors, self.level),
-            **({} if self.repeats is None else {"repeats": self.repeats}),
             "remarks": self.remarks,
             "alarms": self.alarms,
         }
@@ -275,10 +270,9 @@ class NumberScores(Drawable):
         order = sort_rows([*ranked, *others], self.jurors, numbers, options)
         shown_jurors = select_rows(order, options, ranked)
         title = f"{count_noun(self.items, 'item')} with a true value, {count_noun(len(self.jurors), 'juror')}"
-        blocks: list[Block] = [self._juror_table(shown_jurors), *rows_left_out(self.jurors, shown_jurors, "jurors")]
-        if options.full:
-            blocks += self._full_blocks(order)
-        return result_card(title, self, [answer, *self._sentences()], blocks, options)
+        table, left = self._juror_table(shown_jurors), len(self.jurors) - len(shown_jurors)
+        sentences = [answer, *self._sentences()]
+        return result_card(title, self, sentences, table, left, self._full_blocks(order), options)
 
     def _sentences(self) -> Iterator[str]:
         """How good the estimates without the key are, and what the true values are."""
@@ -304,8 +298,6 @@ class NumberScores(Drawable):
             for k in order
         )
         yield Table(headings, rows, title="reliability: by the key and without it", right=tuple(range(1, 7)))
-        if self.repeats is not None:
-            yield self.repeats.table(self.level)
         yield wrapped("By the key, RMSE and bias are of the number minus the true value.", ABOUT_LINES)
 
     def by_juror(self) -> Table:
@@ -415,7 +407,6 @@ def _score(numbers: Numbers, truth: Floats, about_key: tuple[str, ...], level: f
         level=level,
         scale_why=numbers.scale_why,
         is_other_unit=is_other_unit,
-        repeats=repeatability(numbers.jurors, without_outliers.again, level),
         remarks=(
             *numbers.remarks,
             *(note.message for note in numbers.notes if note.level == "note" and note.reason != "scale"),

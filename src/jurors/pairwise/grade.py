@@ -30,7 +30,6 @@ from jurors.evaluate.card import (
     percent,
     percent_range,
     result_card,
-    rows_left_out,
     select_rows,
     shorten,
 )
@@ -124,28 +123,24 @@ class Ranking(Result):
         rows, sure = select_rows(every, options), f"{self.level * 100:g}%"
         title = f"{count_noun(len(self.objects), 'object')}, {count_noun(int(self.answers.sum()) // 2, 'answer')}, "
         title += count_noun(self.jurors, "juror")
-        place = {name: k for k, name in enumerate(self.objects)}
-        leaders = name_leaders(
-            self.leaders,
-            len(self.objects),
-            lambda name: f"{shorten(name)} {_plain(self.strength[place[name]])} ({self._range(place[name])})",
-            "winner",
-        )
+        ranges = [_plain_range(ends) for ends in zip(self.low, self.high, strict=True)]
+        described = {
+            name: f"{shorten(name)} {_plain(strength)} ({ends})"
+            for name, strength, ends in zip(self.objects, self.strength, ranges, strict=True)
+        }
+        leaders = name_leaders(self.leaders, len(self.objects), described.__getitem__, "winner")
         table = fitted_table(
             [
                 CardColumn("object", [self.objects[k] for k in rows]),
                 CardColumn("rank", [str(self.rank[k]) for k in rows]),
                 CardColumn(sure, [f"{self.rank_low[k]} – {self.rank_high[k]}" for k in rows]),
                 CardColumn("strength", [_plain(self.strength[k]) for k in rows]),
-                CardColumn(sure, [self._range(k) for k in rows]),
+                CardColumn(sure, [ranges[k] for k in rows]),
                 CardColumn("answers", [f"{self.answers[k]:,}" for k in rows], is_optional=True),
             ]
         )
-        blocks: list[Block] = [table, *rows_left_out(self.objects, rows, "objects")]
-        return result_card(title, self, [leaders, f"{INDEPENDENT} {_KNOWN_RANKS}"], blocks, options)
-
-    def _range(self, k: int) -> str:
-        return f"{self.low[k]:z.2f} – {self.high[k]:z.2f}"
+        answer, left = [leaders, f"{INDEPENDENT} {_KNOWN_RANKS}"], len(self.objects) - len(rows)
+        return result_card(title, self, answer, table, left, (), options, "objects")
 
 
 def rank(source: Any, *, level: float = 0.95, seed: int = 0, **reading: Unpack[PairOptions]) -> Ranking:
@@ -401,22 +396,16 @@ class PairGrades(RankedJurors, Result):
         options = CardOptions(**show)
         ranked, order = self._ranked(), self._ordered(options)
         rows = select_rows(order, options, ranked)
-        place = {name: k for k, name in enumerate(self.jurors)}
-        leaders = name_leaders(
-            self.leaders,
-            len(ranked),
-            lambda name: (
-                f"{shorten(name)} {_plain(self.discrimination[place[name]])} "
-                f"({_plain_range(self.discrimination_ends[place[name]])})"
-            ),
-        )
+        described = {
+            name: f"{shorten(name)} {_plain(self.discrimination[k])} ({_plain_range(self.discrimination_ends[k])})"
+            for k, name in enumerate(self.jurors)
+        }
+        leaders = name_leaders(self.leaders, len(ranked), described.__getitem__)
         title = f"{count_noun(len(self.jurors), 'juror')}, {count_noun(self.objects, 'object')}, "
         title += count_noun(int(self.answers.sum()), "answer")
         answer = [leaders, "Discrimination: 1 is the average juror, 0 is chance.", INDEPENDENT]
-        blocks: list[Block] = [self._table(rows), *rows_left_out(self.jurors, rows, "jurors")]
-        if options.full:
-            blocks.append(self._full_table(order))
-        return result_card(title, self, answer, blocks, options)
+        table, left = self._table(rows), len(self.jurors) - len(rows)
+        return result_card(title, self, answer, table, left, [self._full_table(order)], options)
 
     def _table(self, rows: Sequence[int]) -> Table:
         columns = [
@@ -451,7 +440,7 @@ def _plain(value: float) -> str:
     return "–" if value != value else f"{value:z.2f}"
 
 
-def _plain_range(ends: Floats) -> str:
+def _plain_range(ends: Sequence[float] | Floats) -> str:
     return "" if ends[0] != ends[0] else "unbounded" if np.isinf(ends[0]) else f"{ends[0]:z.2f} – {ends[1]:z.2f}"
 
 

@@ -31,7 +31,7 @@ from jurors.serve.errors import NoProject
 from jurors.serve.grading import AlarmWatch, ProjectGrades, ProjectReader
 from jurors.serve.middleware import HeaderTimeoutProtocol, ServerMiddleware, check_bind_address, is_loopback
 from jurors.serve.observability import ServerMetrics, configure_logging, log_event
-from jurors.serve.responses import handle_errors
+from jurors.serve.responses import REFUSALS, handle_errors
 from jurors.serve.routes import ROUTERS
 from jurors.serve.store import SqlStore, open_store, store_name
 from jurors.serve.votes import Journal, VoteValidator
@@ -164,9 +164,9 @@ def create_app(settings: Settings, limits: ServerLimits | None = None) -> FastAP
     """
     app = FastAPI(title="jurors", version=VERSION, lifespan=_lifespan, openapi_url=None)
     app.state.settings, app.state.limits = settings, limits or ServerLimits()
-    app.state.metrics, app.state.listeners = ServerMetrics(), 0
+    app.state.metrics = ServerMetrics()
     for router in ROUTERS:
-        app.include_router(router)
+        app.include_router(router, responses=REFUSALS)
     handle_errors(app)
     app.add_middleware(
         ServerMiddleware,

@@ -508,14 +508,14 @@ class Project:
 
 
 def window_of(settings: Mapping[str, Any]) -> Window:
-    """The window of a project's settings, by default 1,000 items; OptionError where it is no window.
+    """The window of a project's settings as they are stored, by default 1,000 items.
 
     Returns
     -------
     Window
         How the stream is cut.
     """
-    return Window.of(settings.get("window") or 1_000)
+    return Window.stored(settings.get("window") or 1_000)
 
 
 _MOST_PANES = 300  #: of a window that slides: each is read for every window
@@ -524,12 +524,12 @@ _LONGEST_WINDOW = {True: 1e9, False: 1e12}  #: seconds (30 years), or items
 
 def check_window(settings: Mapping[str, Any]) -> None:
     """OptionError where the window of new settings is none, or one whose panes are too short or too many."""
-    window = window_of(settings)
+    window = Window.of(settings.get("window") or 1_000)
     if window.by_time and window.step < 1:
         problem = "its step is shorter than a second"
     elif window.size > _LONGEST_WINDOW[window.by_time]:
         problem = "it is longer than 30 years" if window.by_time else "it has more than 10^12 items"
-    elif not window.fades and window.size > _MOST_PANES * window.step:
+    elif window.size > _MOST_PANES * window.step:
         problem = f"it has more than {_MOST_PANES} steps"
     else:
         return

@@ -72,7 +72,7 @@ class ProjectCounts:
 
     def sketch_of(self, span: Span) -> Sketch:
         """The counts of a window."""
-        return self.panes.window_sketch(self.project.window, span.number)
+        return self.panes.to_sketch(self.project.window.panes(span.number))
 
 
 class ProjectReader:
@@ -335,17 +335,6 @@ class ProjectGrades:
 
     # The grades of windows: each is graded once, and again only if its counts changed.
 
-    def history_document(self, name: str, limit: int) -> dict[str, Any]:
-        """The history as JSON, with the times of each window's votes: when cast, or else when they arrived."""
-        counts = self._reader.latest(name)
-        history, windows = self.history(counts, limit), []
-        for window in history.windows:
-            panes = counts.panes_of(window.span)
-            first = min((pane.first_time for pane in panes if pane.first_time is not None), default=None)
-            last = max((pane.last_time for pane in panes if pane.last_time is not None), default=None)
-            windows.append({**window.to_dict(), "first_time": first, "last_time": last})
-        return {"window": history.window, "by_time": history.by_time, "windows": windows}
-
     def history(self, counts: ProjectCounts, limit: int) -> History:
         """The newest `limit` windows, the oldest of them first."""
         until = time.monotonic() + self.SECONDS
@@ -418,7 +407,7 @@ class AlarmWatch:
 
     def outdated(self) -> list[str]:
         """The projects that were aggregated since their last update."""
-        examined, projects = self._store.drift_versions(), self._store.projects()
+        examined, projects = self._store.drift("version"), self._store.projects()
         return [each.name for each in projects if each.items and examined.get(each.id, -1) < each.version]
 
     def document(self, name: str, grades: ProjectGrades) -> dict[str, Any]:

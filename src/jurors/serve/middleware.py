@@ -272,7 +272,7 @@ class ServerMiddleware:
     async def _turn(self, scope: Scope) -> AsyncIterator[None]:
         """Let few requests at a time do what may take long, so that posts and probes never wait for a thread."""
         path, is_post = scope["path"], scope["method"] == "POST"
-        if not path.startswith("/v1/") or path.endswith("/events") or (is_post and path.endswith("/votes")):
+        if not path.startswith("/v1/") or (is_post and path.endswith("/votes")):
             yield
             return
         try:
@@ -410,7 +410,6 @@ def _replay(body: bytes, receive: Receive) -> Receive:
 # the time limit of bodies is the middleware's.
 
 HEAD_SECONDS = 15.0
-ENDING = asyncio.Event()  #: this process is shutting down: answers without an end of their own (events) end
 
 
 class HeaderTimeoutProtocol(H11Protocol):
@@ -432,11 +431,6 @@ class HeaderTimeoutProtocol(H11Protocol):
         """Stop the clock."""
         self._cancel_limit()
         super().connection_lost(exc)
-
-    def shutdown(self) -> None:
-        """End the server."""
-        ENDING.set()
-        super().shutdown()
 
     def _set_limit(self) -> None:
         if self.conn.their_state is not h11.IDLE:

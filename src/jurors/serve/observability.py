@@ -116,7 +116,7 @@ class _Stored:
 
     def collect(self) -> Iterator[Metric]:
         projects = sorted(self._store.projects(), key=lambda project: -project.votes)
-        active, held = self._store.active_alarms(), self._store.uncounted("quarantine")
+        active, held = self._store.drift("active"), self._store.uncounted("quarantine")
         votes = CounterMetricFamily("jurors_votes", "Votes counted", labels=["project"])
         items = GaugeMetricFamily("jurors_items", "Items counted", labels=["project"])
         alarms = GaugeMetricFamily("jurors_alarms", "Active alarms", labels=["project"])

@@ -1,4 +1,4 @@
-"""Error answers, and the examples of the OpenAPI document: bodies, which a test sends, and refusals."""
+"""Error answers, and what the OpenAPI document says of them; examples of bodies, which a test sends."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def handle_errors(app: FastAPI) -> None:
     async def http_error(request: Request, error: HTTPException) -> JSONResponse:
         known: dict[int, tuple[Code, str]] = {
             400: ("bad_body", str(error.detail)),
-            404: ("no_route", "this route does not exist; see /docs"),
-            405: ("no_route", f"this route does not support {request.method}; see /docs"),
+            404: ("no_route", "this route does not exist; see /openapi.json"),
+            405: ("no_route", f"this route does not support {request.method}; see /openapi.json"),
         }
         code, message = known.get(error.status_code, ("bad_request", str(error.detail)))
         return JSONResponse(error_document(code, message), error.status_code, error.headers)
@@ -56,35 +56,17 @@ def handle_errors(app: FastAPI) -> None:
 VOTES = {"votes": [{"item": "q1", "juror": "ann", "label": "yes"}, {"item": "q1", "juror": "bob", "label": "no"}]}
 GOLD: dict[str, Any] = {"gold": [{"item": "q1", "label": "yes"}]}
 PROJECT: dict[str, Any] = {"labels": ["yes", "no"], "window": 1000, "thresholds": {"min_score": 0.8}}
-ERRORS = {
-    400: ("option", "window 'x' does not exist; use 'last', 'now' or a number from /history"),
-    404: ("no_project", "project 'shop' does not exist; create it with PUT /v1/projects/NAME"),
-    409: ("few_jurors", "grading without an answer key needs at least 3 jurors, got 2: ann, bob."),
-    422: ("bad_vote", "vote 0 has no 'label'; each vote needs an item, a juror and a label"),
-}
-_ERROR_SCHEMA = {
+_ERROR = {
     "type": "object", "required": ["error"],
     "properties": {"error": {
         "type": "object", "required": ["code", "message"],
         "properties": {"code": {"type": "string"}, "message": {"type": "string"}},
     }},
 }  # fmt: skip
-
-
-def documented_errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The refusals of a route for OpenAPI, each with an example; 422 is one of every route.
-
-    Returns
-    -------
-    dict
-        Status -> description and example.
-    """
-    answers: dict[int | str, dict[str, Any]] = {}
-    for refused in dict.fromkeys((*statuses, 422)):
-        code, message = ERRORS[refused]
-        content = {"example": {"error": {"code": code, "message": message}}, "schema": _ERROR_SCHEMA}
-        answers[refused] = {"description": f"Error: {code}", "content": {"application/json": content}}
-    return answers
+_EXAMPLE = error_document("no_project", "project 'shop' does not exist; create it with PUT /v1/projects/NAME")
+_CONTENT = {"application/json": {"schema": _ERROR, "example": _EXAMPLE}}
+#: the refusals of every route for OpenAPI
+REFUSALS: dict[int | str, dict[str, Any]] = {"4XX": {"description": "Refused, and why", "content": _CONTENT}}
 
 
 def documented_body(example: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The routes, by subject: projects, results, review by a person, events, probes, charts.
+"""The routes, by subject: projects, results, review by a person, probes, charts.
 
 Each declares who may call it (see `serve.middleware`). Votes are posted in `serve.votes`, pages are in `serve.pages`.
 Docstrings of routes and models are part of the OpenAPI document.
@@ -6,27 +6,24 @@ Docstrings of routes and models are part of the OpenAPI document.
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Annotated, Any
 
-from anyio import to_thread
 from fastapi import APIRouter, Body, Query, Request, Response
-from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
 from jurors.monitor.windows import MOST_LABELS
 from jurors.results import csv_text, json_ready, json_text
 from jurors.serve.auth import ApiKey, ServerLimits, check_project
 from jurors.serve.database import Project
-from jurors.serve.errors import ApiError, NoProject, StoreFull
+from jurors.serve.errors import ApiError, StoreFull
 from jurors.serve.grading import Graded
-from jurors.serve.middleware import ADMIN, ENDING, OPEN, READ, READ_ANY, WRITE
+from jurors.serve.middleware import ADMIN, OPEN, READ, READ_ANY, WRITE
 from jurors.serve.observability import ServerMetrics
 from jurors.serve.pages import pages_router
-from jurors.serve.responses import GOLD, PROJECT, documented_body, documented_errors
+from jurors.serve.responses import GOLD, PROJECT, documented_body
 from jurors.serve.store import SqlStore, batch_of, is_storable, label_text
 from jurors.serve.votes import votes_router
 from jurors.versions import DOCUMENT
@@ -66,7 +63,7 @@ class ProjectSettings(BaseModel):
     )
     window: StrictInt | StrictStr | None = Field(
         None,
-        description="The size of a window: 1000 (items), 1h, 1h/5m (sliding), half-life 1d.",
+        description="The size of a window: 1000 (items), 1h, 1h/5m (sliding).",
         examples=[1000, "1h"],
     )
     thresholds: Thresholds | None = None
@@ -79,7 +76,7 @@ class ProjectSettings(BaseModel):
 
 def summaries(store: SqlStore, projects: Iterable[Project]) -> list[dict[str, Any]]:
     """Projects as lists show them."""
-    active, quarantined = store.active_alarms(), store.uncounted("quarantine")
+    active, quarantined = store.drift("active"), store.uncounted("quarantine")
     return [
         {
             "name": project.name, "items": project.items, "votes": project.votes,
@@ -92,7 +89,7 @@ def summaries(store: SqlStore, projects: Iterable[Project]) -> list[dict[str, An
     ]  # fmt: skip
 
 
-@projects_router.get("", dependencies=[READ_ANY], responses=documented_errors())
+@projects_router.get("", dependencies=[READ_ANY])
 def projects(request: Request) -> dict[str, Any]:
     """List all projects, or the one project that the API key is for."""
     store: SqlStore = request.app.state.store
@@ -104,10 +101,7 @@ def projects(request: Request) -> dict[str, Any]:
 
 
 @projects_router.put(
-    "/{name}",
-    dependencies=[ADMIN],
-    responses=documented_errors(409, 422) | {201: {"description": "Created"}},
-    openapi_extra=documented_body(PROJECT),
+    "/{name}", dependencies=[ADMIN], responses={201: {"description": "Created"}}, openapi_extra=documented_body(PROJECT)
 )
 def put_project(
     name: str,
@@ -135,7 +129,7 @@ def put_project(
     return {**summaries(store, [project])[0], "settings": project.settings}
 
 
-@projects_router.get("/{name}", dependencies=[READ], responses=documented_errors(404))
+@projects_router.get("/{name}", dependencies=[READ])
 def project(name: str, request: Request) -> dict[str, Any]:
     """Get a project and its settings."""
     store: SqlStore = request.app.state.store
@@ -143,9 +137,7 @@ def project(name: str, request: Request) -> dict[str, Any]:
     return {**summaries(store, [project])[0], "settings": project.settings}
 
 
-@projects_router.delete(
-    "/{name}", dependencies=[ADMIN], status_code=204, response_model=None, responses=documented_errors(404)
-)
+@projects_router.delete("/{name}", dependencies=[ADMIN], status_code=204, response_model=None)
 def delete_project(name: str, request: Request) -> None:
     """Delete a project with all its votes and counts."""
     request.app.state.store.delete_project(name)
@@ -161,7 +153,7 @@ MaxAge = Annotated[
 _JSON = "application/json"
 
 
-@results_router.get("/grade", dependencies=[READ], responses=documented_errors(400, 404, 409))
+@results_router.get("/grade", dependencies=[READ])
 def grade(
     name: str,
     request: Request,
@@ -183,7 +175,7 @@ def grade(
     return Response(graded.json if partition else graded.brief, media_type=_JSON, headers={"ETag": tag})
 
 
-@results_router.get("/labels", dependencies=[READ], responses=documented_errors(400, 404, 409))
+@results_router.get("/labels", dependencies=[READ])
 def labels(
     name: str,
     request: Request,
@@ -208,24 +200,25 @@ def labels(
     return _document(document)
 
 
-@results_router.get("/alarms", dependencies=[READ], responses=documented_errors(404))
+@results_router.get("/alarms", dependencies=[READ])
 def alarms(name: str, request: Request) -> Response:
     """List the active and past alarms of the stream, the newest first, and whether the thresholds are met."""
     state = request.app.state
     return _document({"schema": f"jurors.alarms/{DOCUMENT}", **state.alarms.document(name, state.grades)})
 
 
-@results_router.get("/history", dependencies=[READ], responses=documented_errors(404))
+@results_router.get("/history", dependencies=[READ])
 def history(
     name: str,
     request: Request,
     limit: Annotated[int, Query(ge=1, le=400, description="The number of windows, the newest ones.")] = 20,
 ) -> Response:
     """Get the grades of each window. A window that is not graded yet says so; request it again."""
-    return _document({"schema": f"jurors.history/{DOCUMENT}", **request.app.state.grades.history_document(name, limit)})
+    state = request.app.state
+    return _document(state.grades.history(state.reader.latest(name), limit).to_dict())
 
 
-@results_router.get("/report", dependencies=[READ], responses=documented_errors(404, 409), response_class=Response)
+@results_router.get("/report", dependencies=[READ], response_class=Response)
 def report(name: str, request: Request) -> Response:
     """Get the HTML page that `jurors report` writes."""
     page: bytes = request.app.state.grades.page(name)
@@ -267,7 +260,7 @@ class Gold(BaseModel):
     gold: list[GoldLabel] = Field(max_length=100_000)
 
 
-@review_router.get("/review", dependencies=[READ], responses=documented_errors(404, 409))
+@review_router.get("/review", dependencies=[READ])
 def review(
     name: str, request: Request, limit: Annotated[int, Query(ge=1, le=1_000, description="The number of items.")] = 20
 ) -> Response:
@@ -279,9 +272,7 @@ def review(
     )
 
 
-@review_router.post(
-    "/gold", dependencies=[WRITE], responses=documented_errors(404, 422), openapi_extra=documented_body(GOLD)
-)
+@review_router.post("/gold", dependencies=[WRITE], openapi_extra=documented_body(GOLD))
 def gold(name: str, body: Gold, request: Request) -> dict[str, Any]:
     """Add gold labels, which take part in grading. A new label for the same item replaces the earlier one."""
     store: SqlStore = request.app.state.store
@@ -320,70 +311,6 @@ def _check_new_label(label: Any, place: int, project: Project, known: set[str], 
         raise ApiError(422, "bad_name", f"gold {place}: the label must be text of 1 to {limits.name} characters")
     if len(known) >= (most := min(limits.labels, MOST_LABELS)):
         raise ApiError(422, "many_labels", f"gold {place}: a project can have at most {most:,} labels", needed=most)
-
-
-# -- events of a project, as server-sent events ----------------------------------------------------------------------
-
-events_router = APIRouter(prefix="/v1/projects/{name}", tags=["results"])
-
-_MOST_LISTENERS = 100  #: per process
-
-
-@events_router.get(
-    "/events",
-    dependencies=[READ],
-    response_class=StreamingResponse,
-    responses={200: {"content": {"text/event-stream": {}}}},
-)
-async def events(name: str, request: Request) -> StreamingResponse:
-    """Stream events: votes were counted, grades changed, an alarm was raised or cleared."""
-    state = request.app.state
-    await to_thread.run_sync(state.store.project, name)
-    if state.listeners >= _MOST_LISTENERS:
-        raise ApiError(
-            429,
-            "too_many_requests",
-            f"this server has {_MOST_LISTENERS} event streams, which is the limit; poll /alarms and /grade instead",
-        )
-    return StreamingResponse(_events(name, state), media_type="text/event-stream")
-
-
-async def _events(name: str, state: Any) -> AsyncIterator[str]:
-    state.listeners += 1
-    try:
-        before = await to_thread.run_sync(_state_of, state.store, name)
-        yield _event("votes", before["votes"])
-        quiet = 0
-        while not ENDING.is_set():
-            await asyncio.sleep(1.0)
-            now = await to_thread.run_sync(_state_of, state.store, name)
-            events: list[tuple[str, Any]] = []
-            if now["votes"]["version"] != before["votes"]["version"]:
-                events += [("votes", now["votes"]), ("grade", {"version": now["votes"]["version"]})]
-            was_active = {alarm["id"]: alarm["active"] for alarm in before["alarms"]}
-            events += [("alarm", alarm) for alarm in now["alarms"] if was_active.get(alarm["id"]) != alarm["active"]]
-            for kind, data in events:
-                yield _event(kind, data)
-            quiet = 0 if events else quiet + 1
-            if quiet >= 15:  # a comment shows that the connection lives
-                quiet = 0
-                yield ": keep-alive\n\n"
-            before = now
-    except NoProject:
-        yield _event("gone", {"project": name})
-    finally:
-        state.listeners -= 1
-
-
-def _state_of(store: SqlStore, name: str) -> dict[str, Any]:
-    project = store.project(name)
-    votes = {"items": project.items, "votes": project.votes, "version": project.version, "updated": project.updated}
-    return {"votes": votes, "alarms": store.alarms(project.id)}
-
-
-def _event(kind: str, data: Any) -> str:
-    """One event; no name can end its line, because JSON escapes line ends."""
-    return f"event: {kind}\ndata: {json.dumps(data, ensure_ascii=True)}\n\n"
 
 
 # -- probes and metrics, for operators -------------------------------------------------------------------------------
@@ -425,7 +352,7 @@ charts_router = APIRouter(prefix="/v1/projects/{name}", tags=["results"])
 _KINDS = ("history", "accuracy", "prevalence")
 
 
-@charts_router.get("/charts/{kind}", dependencies=[READ], responses=documented_errors(404, 409))
+@charts_router.get("/charts/{kind}", dependencies=[READ])
 def chart(
     name: str,
     kind: str,
@@ -452,6 +379,6 @@ def chart(
 
 
 ROUTERS = (
-    projects_router, votes_router, results_router, review_router, events_router, probes_router, charts_router,
+    projects_router, votes_router, results_router, review_router, probes_router, charts_router,
     pages_router,
 )  # fmt: skip

@@ -549,13 +549,9 @@ class SqlStore:
         rows = self.query("SELECT alarms FROM drift WHERE project = ?", project)
         return list(json.loads(rows[0][0])) if rows else []
 
-    def drift_versions(self) -> dict[int, int]:
-        """Project -> the version of its last update."""
-        return dict(self.query("SELECT project, version FROM drift"))
-
-    def active_alarms(self) -> dict[int, int]:
-        """Project -> how many alarms are active."""
-        return dict(self.query("SELECT project, active FROM drift"))
+    def drift(self, column: Literal["version", "active"]) -> dict[int, int]:
+        """Project -> the version of its last update, or how many of its alarms are active."""
+        return dict(self.query(f"SELECT project, {column} FROM drift"))
 
     # -- API keys: their hashes, never the keys ------------------------------------------------------------------
 

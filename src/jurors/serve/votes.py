@@ -26,7 +26,7 @@ from jurors.serve.auth import ServerLimits
 from jurors.serve.database import Project
 from jurors.serve.errors import ApiError, NoProject, StoreUnavailable
 from jurors.serve.middleware import WRITE
-from jurors.serve.responses import VOTES, documented_errors
+from jurors.serve.responses import VOTES
 from jurors.serve.store import PostedBatch, SqlStore, batch_of, label_text
 
 _MOST_VOTES = 20_000  #: in one commit
@@ -183,9 +183,7 @@ _CONTENT = {"application/json": {"schema": _VOTES, "example": VOTES}}
 _BODY = {"requestBody": {"required": True, "content": _CONTENT}}
 
 
-@votes_router.post(
-    "/{name}/votes", dependencies=[WRITE], openapi_extra=_BODY, responses=documented_errors(400, 404, 422)
-)
+@votes_router.post("/{name}/votes", dependencies=[WRITE], openapi_extra=_BODY)
 async def post_votes(name: str, request: Request) -> JSONResponse:
     """Add votes. A repeated vote changes nothing; a vote with another label replaces the earlier one."""
     body = await request.body()
