@@ -123,7 +123,7 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "Sheet": lambda: jurors.audit.plan(
         _votes(), 8, blind=False, texts={f"<i>{k}</i>": EVIL[0] for k in range(400)}, seed=0
     ),
-    "Audit": lambda: jurors.audit.result(_votes(), _answers()),
+    "Audit": lambda: jurors.audit.result(_votes(), _answers(), second=_answers()),
     "PairedDifferences": lambda: jurors.audit.compare(_votes(), _answers()),
     "History": _history,
     "KeyList": _keys,

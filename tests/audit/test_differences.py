@@ -62,6 +62,23 @@ def test_two_jurors_who_never_differ_are_equal_for_sure() -> None:
     assert compare(twice, sheet, between=["x", "y"]).leads["x", "y"].interval == (0.0, 0.0)
 
 
+def test_two_people_who_agree_change_nothing_and_who_do_not_widen() -> None:
+    same = result(VOTES, ANSWERS, second=ANSWERS).people
+    assert same is not None
+    assert (same.both, same.agreement.interval[1]) == (80, 1.0)
+    flipped = tuple("yes" if k % 8 == 0 else label for k, label in enumerate(ANSWERS.labels))
+    audit = result(VOTES, ANSWERS, second=replace(ANSWERS, labels=flipped))
+    assert audit.people is not None
+    share = sum(a == b for a, b in zip(flipped, ANSWERS.labels, strict=True)) / 80
+    assert audit.people.agreement.interval[0] <= share <= audit.people.agreement.interval[1]
+    for name, either in audit.people.either.items():
+        low, high = audit.guaranteed[name].interval
+        assert either.interval[0] <= low
+        assert high <= either.interval[1]
+    assert audit.to_dict()["people"]["both"] == 80
+    assert "Two people labelled 80" in audit.to_text()
+
+
 def test_what_cannot_be_compared_is_reported_in_a_line(tmp_path: Path) -> None:
     many = Votes.from_matrix(np.tile(CODES, (1, 5)), items=VOTES.item_names(), labels=("no", "yes"))
     sheet = replace(plan(many, 3, seed=0), labels=("yes",) * 3)
@@ -69,6 +86,8 @@ def test_what_cannot_be_compared_is_reported_in_a_line(tmp_path: Path) -> None:
         compare(many, sheet)
     with pytest.raises(VotesError, match="belong to no group"):
         systems(VOTES, [None] * 160, ANSWERS)
+    with pytest.raises(VotesError, match="the two people labelled different draws"):
+        result(VOTES, ANSWERS, second=replace(plan(VOTES, 80, seed=1), labels=("yes",) * 80))
     votes = tmp_path / "votes.csv"
     votes.write_text("item,ann,bob,cy\n1,a,b,a\n2,b,b,b\n3,a,a,b\n")
     run = CliRunner().invoke(main, ["compare", str(votes), "--between", "ann,bob"])

@@ -2,7 +2,7 @@
 
 `AuditedVotes` aligns the answers with the votes, checks that they answer a draw from these votes, and proves any
 statistic by betting (`confidence`). `result` reports jurors, labels and methods beside what reference juries suggest,
-with goals ("score:GPT-4 ± 0.05"); `compare` and `systems` report differences.
+with goals ("score:GPT-4 ± 0.05") and a second person's labels; `compare` and `systems` report differences.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from jurors.audit.confidence import (
     Cells,
     Predictors,
     Statistic,
+    Steps,
     accuracy_statistic,
     difference_statistic,
     difference_unit,
@@ -217,13 +218,79 @@ class AuditedVotes:
         # of hundreds of jurors, most met no drawn item
         if touched := [statistic for statistic in statistics if statistic.member[drawn_cells].any()]:
             steps = trace(touched, strata, self.design, drawn_cells, self.codes[at], np.array(self.sheet.of)[at])
-            low, high = intervals(steps, level)
-            labelled: Floats = (steps.counts & ~np.isnan(steps.event)).sum(axis=0)
-            middle = np.minimum(np.maximum(estimates(steps), low), high)  # the nearer end of an interval without it
-            for statistic, n, m, a, b in zip(touched, labelled, middle, low, high, strict=True):
-                estimate = None if not n or m != m else float(m)
-                shares[statistic.name] = Share(estimate, (float(a), float(b)))
+            shares |= _shares(touched, steps, level)
         return shares
+
+
+def _shares(statistics: Sequence[Statistic], steps: Steps, level: float) -> dict[Any, Share]:
+    """Name of a statistic -> its share; an estimate outside its interval is moved to the nearer end."""
+    low, high = intervals(steps, level)
+    labelled: Floats = (steps.counts & ~np.isnan(steps.event)).sum(axis=0)
+    middle = np.minimum(np.maximum(estimates(steps), low), high)
+    return {
+        statistic.name: Share(None if not n or m != m else float(m), (float(a), float(b)))
+        for statistic, n, m, a, b in zip(statistics, labelled, middle, low, high, strict=True)
+    }
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Two people who labelled the same items: how far they agree, and what holds whichever of them is right
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """Two people's labels of the same draw."""
+
+    both: int  #: items that both labelled
+    agreement: Share  #: the share of all items on which they would agree
+    either: Shares  #: statistic -> an interval that holds by the labels of both
+
+    @property
+    def line(self) -> str:
+        """What their disagreement means."""
+        low, high = self.agreement.interval
+        return (
+            f"Two people labelled {self.both:,} of these items and agree on {percent(self.agreement.estimate)} "
+            f"({percent(low)} – {percent(high)}). The intervals use the first person's labels. With the second "
+            f"person's labels, a share can differ by up to {percent(1 - low)} (JSON: `either`)."
+        )
+
+
+def two_people(
+    audited: AuditedVotes, other: AuditedVotes, statistics: Sequence[Statistic], shares: Shares, level: float
+) -> People:
+    """The agreement of two people on one draw, a share like any other; and the hull of both people's intervals.
+
+    Parameters
+    ----------
+    audited, other
+        The same votes with the labels of the first and of the second person.
+    statistics, shares
+        What is guaranteed by the first person's labels.
+    """
+    other_shares = other.prove(statistics, level)
+    n = other.used
+    if not np.array_equal(audited.rows[:n], other.rows[:n]) and not np.array_equal(audited.rows, other.rows):
+        raise VotesError("the two people labelled different draws; give both the same sheet")
+    size = min(len(audited.codes), len(other.codes))
+    first, second = audited.codes[:size], other.codes[:size]
+    both = (first >= 0) & (second >= 0)
+    if not both.any():
+        raise VotesError("the two people have no labelled item in common", code="empty")
+    agree = np.where(both, (first == second).astype(np.int64), -1)[: int(np.flatnonzero(both)[-1]) + 1]
+    tuples = len(audited.design.sizes)
+    mostly_agree = Predictors(np.broadcast_to([[[0.1, 0.9]]], (1, tuples, 2)), np.ones(1))
+    strata = Cells.of_tuples(audited.design.sizes, mostly_agree)
+    agreed = [prevalence_statistic(True, 1, tuples)]
+    cells = audited.design.tuple_of_row[audited.rows[: len(agree)]]
+    steps = trace(agreed, strata, audited.design, cells, agree, np.array(audited.sheet.of)[: len(agree)])
+    (agreement,) = _shares(agreed, steps, level).values()
+    either = {}
+    for name, share in shares.items():
+        lows, highs = zip(share.interval, other_shares[name].interval, strict=True)
+        either[name] = Share(share.estimate, (min(lows), max(highs)))
+    return People(int(both.sum()), agreement, either)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -355,6 +422,7 @@ class Audit(Result):
     calibrated: Shares | None  #: with the answers as gold; None where jurors cannot be graded
     level: float  #: confidence of each interval
     goals: tuple[GoalReached, ...] = ()  #: what was to be reached
+    people: People | None = None  #: where a second person labelled the same items
     is_random: bool = True  #: whether the sheet records a random seed: else nothing shows that the draw was random
 
     @property
@@ -367,12 +435,17 @@ class Audit(Result):
         return self.guaranteed[name]
 
     def _document(self) -> dict[str, Any]:
+        people = self.people and {
+            "both": self.people.both,
+            "agreement": self.people.agreement,
+            "either": nested(self.people.either),
+        }
         return {
             "labelled": self.labelled, "drawn": self.drawn, "items": self.items, "gaps": self.gaps,
             "is_random": self.is_random,
             "guaranteed": nested(self.guaranteed),
             "calibrated": None if self.calibrated is None else nested(self.calibrated), "level": self.level,
-            "until": self.goals, "passed": self.passed if self.goals else None,
+            "until": self.goals, "passed": self.passed if self.goals else None, "people": people,
         }  # fmt: skip
 
     def _columns(self) -> Columns:
@@ -418,13 +491,15 @@ class Audit(Result):
         """Sentences about the guarantee."""
         skipped = "1 skipped item counts" if self.gaps == 1 else f"{self.gaps} skipped items count"
         gaps = f"{skipped} as the worst case. Label the items in order."
-        return [_GUARANTEE if self.is_random else _NOT_RANDOM, *([gaps] if self.gaps else [])]
+        people = [] if self.people is None else [self.people.line]
+        return [_GUARANTEE if self.is_random else _NOT_RANDOM, *([gaps] if self.gaps else []), *people]
 
 
 def result(
     source: Any,
     answers: Any,
     *,
+    second: Any = None,
     level: float = 0.95,
     until: Sequence[str] = (),
     **reading: Unpack[SourceOptions],
@@ -437,6 +512,8 @@ def result(
         The votes that the sheet was drawn from, as in `plan`.
     answers
         The sheet with its labels: a `Sheet`, a dataframe, a file, or a list of these, one per round.
+    second
+        The same sheet as a second person labelled it: `people` says how far they agree, and what holds for both.
     level
         Confidence of each interval.
     until
@@ -467,11 +544,14 @@ def result(
     Grading(level=level)  # a level of 95 is refused at once
     votes = auditable_votes(as_votes(source, **reading))
     audited = AuditedVotes.of(votes, read_sheet(answers))
-    known = {statistic.name: statistic for statistic in audited.statistics}
-    goals = [parse_goal(text, known) for text in text_columns(until)]
+    statistics = audited.statistics
+    goals = [parse_goal(text, {statistic.name: statistic for statistic in statistics}) for text in text_columns(until)]
     audit = evaluate_audit(audited, audited.graded(level), level)
-    reached = tuple(judge(goal, audit.guaranteed[goal.name], audited.labelled, votes.rows) for goal in goals)
-    return replace(audit, goals=reached)
+    shares, people = audit.guaranteed, None
+    if second is not None:
+        people = two_people(audited, AuditedVotes.of(votes, read_sheet(second)), statistics, shares, level)
+    reached = tuple(judge(goal, shares[goal.name], audited.labelled, votes.rows) for goal in goals)
+    return replace(audit, goals=reached, people=people)
 
 
 def evaluate_audit(audited: AuditedVotes, evaluation: Evaluation | None, level: float) -> Audit:

@@ -191,17 +191,22 @@ def audit_plan(
 @votes_options
 @click.option("--answers", multiple=True, required=True, metavar="SHEET", type=INPUT_PATH,
               help="The sheet with its labels filled in; repeatable, one per round.")  # fmt: skip
+@click.option("--second", multiple=True, metavar="SHEET", type=INPUT_PATH,
+              help="The same sheet as a second person labelled it; repeatable, one per round.")  # fmt: skip
 @click.option("--until", multiple=True, metavar="GOAL",
               help='Whether this is reached: "score:JUROR ± 0.05", "wrong <= 0.1"; repeatable.')  # fmt: skip
 @grading_option("level")
 @output_options("text", "json", "csv", "md", alarms=False, card=True)
-def result(source: Source, answers: tuple[str, ...], until: tuple[str, ...], level: float, output: Output) -> None:
+def result(
+    source: Source, answers: tuple[str, ...], second: tuple[str, ...], until: tuple[str, ...], level: float,
+    output: Output,
+) -> None:  # fmt: skip
     """Compute what a person's labels prove about the jurors of FILE.
 
     With --until, exit status 3 unless every goal is reached.
     """
     with output.working("auditing") as bar:
-        audited = jurors.audit.result(source.read(bar), answers, level=level, until=until)
+        audited = jurors.audit.result(source.read(bar), answers, second=second or None, level=level, until=until)
     output.show(audited)
     if not audited.passed:
         sys.exit(ALARM_STATUS)
