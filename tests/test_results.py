@@ -111,6 +111,7 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "CorrelationCurve": lambda: jurors.theory.correlation_curve(_trio(), [0.0, 0.001, 0.9]),
     "GoodnessOfFit": _goodness,
     "SystemComparison": lambda: systems(_votes(), by=["<u>x</u>", "y"] * 200, good=LABELS[0]),
+    "PanelComparison": lambda: jurors.panels(_votes()),
     "ByGroup": lambda: grade_by(_votes(), ["<u>x</u>", "y"] * 200),
     "Ranking": lambda: jurors.rank(_pairs()),
     "PairGrades": lambda: grade_pairs(_pairs()),
