@@ -29,7 +29,7 @@ import vl_convert  # noqa: F401
 
 import jurors
 from jurors.jury.inputs import read_input
-from jurors.reporting import evidence
+from jurors.reporting import sections
 from jurors.reporting import tables as findings
 from jurors.reporting.page import RuntimeMaker, report_html
 
@@ -74,7 +74,7 @@ def stages(path: Path) -> None:
     evaluation = timed("grade", lambda: jurors.grade(votes))
     timed("label", lambda: jurors.label(votes, evaluation=evaluation))
     found = timed("grade, label, other methods, curve", lambda: findings.find_findings(votes))
-    timed("charts", lambda: evidence.tabs(found))
+    timed("charts", lambda: sections.tabs(found))
     timed("drawing runtime, from the cache", lambda: RuntimeMaker().result())
 
 
@@ -90,7 +90,7 @@ def split(path: Path) -> None:
             "read": busy(lambda: read_input(path)),
             "grade": busy(lambda: jurors.grade(votes)),
             "find": busy(lambda: findings.find_findings(votes)),
-            "charts": busy(lambda found=found: evidence.tabs(found)),  # type: ignore[misc]
+            "charts": busy(lambda found=found: sections.tabs(found)),  # type: ignore[misc]
             "methods": 0.0 if compared is None else busy(compared.rows),
         }
         least = {name: min(spent, least.get(name, spent)) for name, spent in runs.items()}

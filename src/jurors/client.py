@@ -14,7 +14,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
 from urllib.parse import quote
 
 from jurors.errors import JurorsError, OptionError, ServerError
@@ -270,6 +270,15 @@ class _BaseClient(ABC, Generic[_List, _Document, _Number, _Text, _Nothing]):
     def alarms(self, project: str) -> _Document:
         """Get the active and past alarms of the stream."""
         return self._get(project, "alarms")
+
+    def handle_alarm(
+        self, project: str, alarm: int, action: Literal["acknowledge", "snooze", "accept"], *,
+        until: int | str | None = None, note: str | None = None,
+    ) -> _Document:  # fmt: skip
+        """Acknowledge, snooze (`until` so many items or "2h") or accept an alarm, by its `id`."""
+        given = {"action": action} | {k: v for k, v in (("until", until), ("note", note)) if v is not None}
+        handled: _Document = self._send(Call("POST", project_path(project, f"alarms/{alarm}"), document, given))
+        return handled
 
     def history(self, project: str) -> _Document:
         """Get the grades of each window."""

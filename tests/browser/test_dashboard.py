@@ -122,3 +122,20 @@ def test_a_project_without_votes_says_so(open_page: Any) -> None:
     found = open_page("#/empty")
     assert "No grades yet" in found.page.inner_text("#grades-note")
     assert all("40" in error or "42" in error for error in found.errors)
+
+
+def test_an_alarm_is_acknowledged_and_its_change_accepted(open_page: Any, server: str) -> None:
+    with Client(server) as client:
+        client.put_project("handled", window=300)
+        client.post_votes("handled", votes(range(600)))
+        client.post_votes("handled", votes(range(600, 1500), bad="dee"))
+        assert client.alarms("handled")["pending"] >= 1
+        page = open_page("#/handled").page
+        for action, event in (("Acknowledge", "acknowledged"), ("Accept", "accepted")):
+            with page.expect_response(lambda answer: "/alarms/" in answer.url) as answered:
+                page.locator("#alarms button", has_text=action).first.click()
+            assert answered.value.status == 200
+            page.wait_for_selector(f"li:has-text('{event}')", state="attached")
+        done = [entry["event"] for alarm in client.alarms("handled")["alarms"] for entry in alarm["history"]]
+    assert sorted(done) == ["accepted", "acknowledged"]
+    assert "past alarm" in page.inner_text("#past-title")

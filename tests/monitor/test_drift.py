@@ -198,6 +198,20 @@ def _votes(codes: Integers, prefix: str) -> list[tuple[str, str, str]]:
     return [(item, name, LABELS[code - 1]) for item, name, code in cells if code]
 
 
+def test_of_old_alarms_the_newest_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jurors.monitor.drift._MOST_ALARMS", 3)
+    monitor = Monitor(10)
+    for k in range(12):  # each new juror is a note
+        monitor.learn_many([(f"{k}-{j}", f"juror {m}", "ab"[j % 2]) for j in range(30) for m in range(3 + k)])
+        monitor.alarms()
+    kept = monitor.alarms()
+    assert len(kept) == 3
+    assert [alarm.id for alarm in kept] == sorted(alarm.id for alarm in kept)
+    assert kept[-1].id > 3
+    again = Monitor.from_dict(monitor.to_dict())
+    assert [alarm.id for alarm in again.alarms()] == [alarm.id for alarm in kept]
+
+
 @pytest.mark.slow
 def test_alarms_are_acknowledged_snoozed_and_accepted_and_jurors_retired() -> None:
     codes, truth = _stream(2000)

@@ -228,6 +228,40 @@ def test_a_juror_who_votes_late_is_not_silent_and_one_who_stopped_is_once_items_
     client.put(SHOP, json={"settle": 0}).raise_for_status()
     assert alarms_after(client, []) == [("juror_silent", ["j3"])]
 
+    (alarm,) = (each for each in client.get(f"{SHOP}/alarms").json()["alarms"] if each["kind"] == "juror_silent")
+    place = f"{SHOP}/alarms/{alarm['id']}"
+
+    def pending() -> tuple[int, int, int]:
+        found = client.get(f"{SHOP}/alarms").json()
+        return found["active"], found["pending"], client.get(SHOP).json()["alarms"]
+
+    assert pending() == (1, 1, 1)
+    assert client.post(place, json={"action": "snooze", "until": 8}).status_code == 200
+    assert pending() == (1, 0, 0)
+    more = [{**row, "item": f"later {row['item']}"} for row in rows[:40] if row["juror"] != "j3"]
+    assert alarms_after(client, more) == [("juror_silent", ["j3"])]
+    assert pending() == (1, 1, 1)
+    history = client.post(place, json={"action": "acknowledge", "note": "on leave"}).json()["history"]
+    assert [(entry["event"], entry["note"]) for entry in history] == [("snoozed", None), ("acknowledged", "on leave")]
+    assert pending() == (1, 0, 0)
+    assert client.post(f"{SHOP}/retired", json={"juror": "j3"}).json() == {"retired": ["j3"]}
+    assert pending() == (0, 0, 0)
+    assert client.post(f"{SHOP}/alarms/99", json={"action": "accept"}).status_code == 404
+    assert client.post(f"{SHOP}/retired", json={"juror": "zoe"}).status_code == 404
+    assert client.post(place, json={"action": "accept", "until": 5}).status_code == 422
+    assert client.post(place, json={"action": "snooze", "until": "soon"}).status_code == 400
+
+
+def test_what_somebody_did_about_an_alarm_is_not_lost_to_an_update_that_began_before(client: TestClient) -> None:
+    client.put(SHOP, json={"window": 200, "settle": 0})
+    alarms_after(client, _rows(400))
+    store = client.app.state.store  # type: ignore[attr-defined]
+    project = store.project("shop").id
+    before = store.drift_state(project)
+    client.post(f"{SHOP}/retired", json={"juror": "j1"}).raise_for_status()
+    assert not store.put_drift(project, before, before[0], json.loads(before[1]), [], 0)
+    assert json.loads(store.drift_state(project)[1])["retired"] == ["j1"]
+
 
 @pytest.mark.slow
 def test_two_workers_count_requests_together_and_systemd_is_told(tmp_path: Path) -> None:

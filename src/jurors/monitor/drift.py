@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from jurors._numeric import Flags, Integers
-from jurors.errors import OptionError
+from jurors.errors import OptionError, VotesError
 from jurors.evaluate.alarms import KINDS, Alarm, Level
 from jurors.monitor.evidence import (
     BASE,
@@ -33,6 +33,7 @@ from jurors.monitor.windows import Panes, check_block
 from jurors.options import Label
 from jurors.sketch.sketch import Sketch
 
+_MOST_ALARMS = 1_000  # that are kept, of those that are over
 _CORRECTABLE = 16  # panes in which a change of the past is still taken up
 MIN_CONSTANT = 20  #: votes of one label that make a juror constant
 
@@ -257,7 +258,8 @@ class Drift:
         self._announced: set[str] = set()  # jurors who take the place of one
         self.sizes: dict[tuple[str, int], float] = {}  #: series -> how many items count as one, where it is measured
         self.jurors, self.labels = list(jurors), list(labels)
-        self.alarms: list[StreamAlarm] = []
+        self.alarms: list[StreamAlarm] = []  #: the oldest first; of those that are over, the newest only
+        self.raised = 0  #: alarms so far
         self.late = 0  #: corrections that came too late to be taken up
         self._first = 0  # jurors at the first border
         self._new: set[int] = set()  # jurors who came since all majorities were last recomputed
@@ -272,6 +274,11 @@ class Drift:
         return self._segments.items
 
     @property
+    def time(self) -> float | None:
+        """The time of the last vote that was counted, where votes have times."""
+        return self._segments.open.time
+
+    @property
     def active(self) -> list[StreamAlarm]:
         """The alarms that are not cleared."""
         return [alarm for alarm in self.alarms if alarm.active]
@@ -284,7 +291,7 @@ class Drift:
 
     def update(self, panes: Panes) -> list[StreamAlarm]:
         """Take up what the panes hold more than at the last call; returns the alarms that this raised."""
-        known = len(self.alarms)
+        known = self.raised
         self._add_names(panes.jurors, panes.labels)
         segments = self._segments
         for number in sorted(panes.panes):
@@ -316,7 +323,10 @@ class Drift:
                 self._look()
         for old in sorted(self._seen)[:-_CORRECTABLE]:
             del self._seen[old]
-        return self.alarms[known:]
+        if len(self.alarms) > _MOST_ALARMS:
+            over = [alarm.id for alarm in self.alarms if not alarm.active][: len(self.alarms) - _MOST_ALARMS]
+            self.alarms = [alarm for alarm in self.alarms if alarm.id not in set(over)]
+        return [alarm for alarm in self.alarms if alarm.id > known]
 
     def _look(self) -> None:
         """Test, at the end of a block."""
@@ -369,16 +379,30 @@ class Drift:
 
     def alarm(self, number: int) -> StreamAlarm:
         """The alarm of this number; OptionError where there is none."""
-        if number not in range(1, len(self.alarms) + 1):
-            message = f"there is no alarm {number!r}; there are {len(self.alarms)}, numbered from 1"
-            raise OptionError(message, code="unknown_name", name="id", value=number)
-        return self.alarms[number - 1]
+        for alarm in self.alarms:
+            if alarm.id == number:
+                return alarm
+        message = f"there is no alarm {number!r}; the last one is {self.raised}, and of old ones some are forgotten"
+        raise OptionError(message, code="unknown_name", name="id", value=number)
 
     def handle(self, number: int, event: str, **details: Any) -> StreamAlarm:
         """Note in an alarm's history what somebody did about it."""
         alarm = self.alarm(number)
         alarm.history.append({"event": event, "item": self.items, "time": self._segments.open.time, **details})
         return alarm
+
+    def snooze(self, number: int, until: int | str, now: float | None, **details: Any) -> StreamAlarm:
+        """Put an alarm aside for so many items (500), or so much time of the votes ("2h"), which is `now`."""
+        span = check_block(until)
+        if span.by_time and now is None:
+            raise VotesError("votes without times cannot be snoozed by time; give a number of items")
+        ends: dict[str, Any] = {"until": None if span.by_time else self.items + int(span.size)}
+        ends["until_time"] = (now or 0.0) + span.size if span.by_time else None
+        return self.handle(number, "snoozed", **details, **ends)
+
+    def pending(self, now: float | None) -> list[StreamAlarm]:
+        """The active alarms that are neither acknowledged nor snoozed at this time of the votes."""
+        return [alarm for alarm in self.alarms if alarm.is_pending(self.items, now)]
 
     def accept(self, number: int, **details: Any) -> StreamAlarm:
         """Clear an alarm, and watch every series anew from here on: the change is the new normal."""
@@ -465,7 +489,7 @@ class Drift:
         name = ":".join([subject, *alarm.jurors])
         for old in self.active:
             if old.series == name:
-                old.clear(self.items, segments.open.time, by=len(self.alarms) + 1)
+                old.clear(self.items, segments.open.time, by=self.raised + 1)
         raised = self._append(alarm, name, border.end + 1, border.time)
         raised.before, raised.after = shares
         raised.block = round(detection.size, 1)
@@ -534,7 +558,8 @@ class Drift:
         note.clear(note.raised, note.raised_time)  # it notes a moment
 
     def _append(self, alarm: Alarm, series: str, since: int, since_time: float | None = None) -> StreamAlarm:
-        raised = StreamAlarm(len(self.alarms) + 1, alarm, series, since, self.items, since_time=since_time)
+        self.raised += 1
+        raised = StreamAlarm(self.raised, alarm, series, since, self.items, since_time=since_time)
         raised.raised_time = self._segments.open.time
         self.alarms.append(raised)
         return raised
@@ -595,6 +620,7 @@ class Drift:
                 for pane, (_, seen) in self._seen.items()
             },
             "alarms": [alarm.snapshot() for alarm in self.alarms],
+            "raised": self.raised,
             **self._segments.to_dict(),
         }
 
@@ -612,5 +638,6 @@ class Drift:
         for pane, seen in document["seen"].items():
             drift._seen[int(pane)] = -1, Counter({bytes.fromhex(key): count for key, count in seen.items()})
         drift.alarms = [StreamAlarm.from_snapshot(each) for each in document["alarms"]]
+        drift.raised = document.get("raised", len(drift.alarms))
         drift._segments.restore(document, drift._watched())
         return drift

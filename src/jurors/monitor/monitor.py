@@ -383,8 +383,7 @@ class Monitor:
 
     def pending_alarms(self) -> list[StreamAlarm]:
         """The active alarms that are neither acknowledged nor snoozed."""
-        drift = self._detector()
-        return [alarm for alarm in drift.alarms if alarm.is_pending(drift.items, self._now())]
+        return self._detector().pending(self._now())
 
     def _now(self) -> float | None:
         return None if self._ledger.latest == UNTIMED else self._ledger.latest
@@ -395,12 +394,7 @@ class Monitor:
 
     def snooze(self, alarm: int, until: int | str, *, by: str | None = None, note: str | None = None) -> StreamAlarm:
         """Put an alarm aside for so many items (500), or so much time of the votes ("2h")."""
-        drift, span = self._detector(), check_block(until)
-        if span.by_time and self._now() is None:
-            raise VotesError("votes without times cannot be snoozed by time; give a number of items")
-        ends: dict[str, Any] = {"until": None if span.by_time else drift.items + int(span.size)}
-        ends["until_time"] = (self._now() or 0.0) + span.size if span.by_time else None
-        return drift.handle(alarm, "snoozed", by=by, note=note, **ends)
+        return self._detector().snooze(alarm, until, self._now(), by=by, note=note)
 
     def accept(self, alarm: int, *, by: str | None = None, note: str | None = None) -> StreamAlarm:
         """Take a change for the new normal: clear its alarm, and start again from here."""

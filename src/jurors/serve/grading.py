@@ -31,7 +31,7 @@ from jurors.monitor.windows import Pane, Panes, Span, select_span, spans, votes_
 from jurors.options import Label
 from jurors.results import json_ready
 from jurors.serve.database import Project, Session, names
-from jurors.serve.errors import StoreFull
+from jurors.serve.errors import ApiError, StoreFull
 from jurors.serve.store import SqlStore
 from jurors.sketch.sketch import Sketch
 from jurors.votes.table import Votes
@@ -389,21 +389,35 @@ class AlarmWatch:
         counts = self._reader.counted(name)
         project = counts.project
         before = self._store.drift_state(project.id)
-        version = None if before is None else before[0]
-        drift = Drift() if before is None else Drift.from_dict(before[1])
-        if version is None or version < project.version:
+        drift = _restored(before)
+        if before is None or before[0] < project.version:
             pending = pending_items(self._store, counts)
             if pending is None:
                 return self.update(name)
             drift.update(counts.panes.without(pending))
             examined = project.version - bool(pending)  # what was left out is examined when it is complete
             try:
-                is_stored = self._store.put_drift(project.id, version, examined, drift.to_dict(), _documents(drift))
+                is_stored = self._put(project.id, before, examined, drift)
             except StoreFull:  # as of the last update: an alarm is raised when it is stored
-                return Drift() if before is None else Drift.from_dict(before[1])
+                return _restored(before)
             if not is_stored:
                 return self.update(name)  # another worker was quicker: its alarms are the ones that were raised
         return drift
+
+    def _put(self, project: int, before: tuple[int, str] | None, version: int, drift: Drift) -> bool:
+        pending = len(drift.pending(drift.time))
+        return self._store.put_drift(project, before, version, drift.to_dict(), _documents(drift), pending)
+
+    def handle(self, name: str, act: Callable[[Drift], Any]) -> Drift:
+        """The detector after what somebody did about an alarm or a juror, which is stored."""
+        self.latest(name)
+        project = self._store.project(name).id
+        while (before := self._store.drift_state(project)) is not None:
+            drift = _restored(before)
+            act(drift)
+            if self._put(project, before, before[0], drift):
+                return drift
+        raise ApiError(409, "no_items", "nothing was counted yet, so there is no alarm and no juror")
 
     def outdated(self) -> list[str]:
         """The projects that were aggregated since their last update."""
@@ -420,8 +434,14 @@ class AlarmWatch:
                 verdict = {"passed": checked.passed, "gates": [gate.to_dict() for gate in checked.gates]}
             except JurorsError as error:
                 verdict = {"refused": " ".join(str(error).split())}
-        alarms = _documents(drift)[::-1]
-        return {"alpha": drift.alpha, "active": len(drift.active), "alarms": alarms, "thresholds": verdict}
+        pending = {alarm.id for alarm in drift.pending(drift.time)}
+        alarms = [{**alarm, "pending": alarm["id"] in pending} for alarm in _documents(drift)[::-1]]
+        counts = {"active": len(drift.active), "pending": len(pending)}
+        return {"alpha": drift.alpha, **counts, "alarms": alarms, "thresholds": verdict}
+
+
+def _restored(state: tuple[int, str] | None) -> Drift:
+    return Drift() if state is None else Drift.from_dict(json.loads(state[1]))
 
 
 def _documents(drift: Drift) -> list[dict[str, Any]]:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Body, Query, Request, Response
+from fastapi import APIRouter, Body, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
+from jurors.monitor.drift import Drift
 from jurors.monitor.windows import MOST_LABELS
 from jurors.results import csv_text, json_ready, json_text
 from jurors.serve.auth import ApiKey, ServerLimits, check_project
@@ -23,7 +24,7 @@ from jurors.serve.grading import Graded
 from jurors.serve.middleware import ADMIN, OPEN, READ, READ_ANY, WRITE
 from jurors.serve.observability import ServerMetrics
 from jurors.serve.pages import pages_router
-from jurors.serve.responses import GOLD, PROJECT, documented_body
+from jurors.serve.responses import ALARM_ACTION, GOLD, PROJECT, RETIREMENT, documented_body
 from jurors.serve.store import SqlStore, batch_of, is_storable, label_text
 from jurors.serve.votes import votes_router
 from jurors.versions import DOCUMENT
@@ -205,6 +206,59 @@ def alarms(name: str, request: Request) -> Response:
     """List the active and past alarms of the stream, the newest first, and whether the thresholds are met."""
     state = request.app.state
     return _document({"schema": f"jurors.alarms/{DOCUMENT}", **state.alarms.document(name, state.grades)})
+
+
+class AlarmAction(BaseModel):
+    """What you do about an alarm."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [ALARM_ACTION]})
+
+    action: Literal["acknowledge", "snooze", "accept"] = Field(
+        description="acknowledge: you take care of it; snooze: put it aside; accept: the change is the new normal."
+    )
+    until: StrictInt | StrictStr | None = Field(
+        None, description="Of snooze: for how many items (500), or how much time of the votes (2h)."
+    )
+    note: str | None = Field(None, max_length=500, description="Why; kept in the alarm's history.")
+
+
+@results_router.post("/alarms/{number}", dependencies=[ADMIN], openapi_extra=documented_body(ALARM_ACTION))
+def handle_alarm(name: str, number: Annotated[int, Path(ge=1)], body: AlarmAction, request: Request) -> Response:
+    """Acknowledge or snooze an alarm, or accept the change as the new normal. Returns the alarm with its history."""
+    if (body.until is not None) != (body.action == "snooze"):
+        raise ApiError(422, "bad_body", "until: snooze needs it, and only snooze takes it")
+    by: dict[str, Any] = {"by": _key_name(request), "note": body.note}
+
+    def act(drift: Drift) -> None:
+        if body.action == "snooze":
+            drift.snooze(number, body.until or 0, drift.time, **by)
+        elif body.action == "accept":
+            drift.accept(number, **by)
+        else:
+            drift.handle(number, "acknowledged", **by)
+
+    return _document(request.app.state.alarms.handle(name, act).alarm(number).to_dict())
+
+
+class Retirement(BaseModel):
+    """A juror that no longer votes, on purpose."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [RETIREMENT]})
+
+    juror: StrictStr
+    replaced_by: StrictStr | None = Field(None, description="The juror that takes its place.")
+
+
+@results_router.post("/retired", dependencies=[ADMIN], openapi_extra=documented_body(RETIREMENT))
+def retire_juror(name: str, body: Retirement, request: Request) -> dict[str, Any]:
+    """Watch a juror no longer, and clear its alarms: it is silent on purpose."""
+    drift = request.app.state.alarms.handle(name, lambda drift: drift.retire(body.juror, body.replaced_by))
+    return {"retired": sorted(drift.retired)}
+
+
+def _key_name(request: Request) -> str | None:
+    key: ApiKey | None = request.state.key
+    return None if key is None else key.note or key.id
 
 
 @results_router.get("/history", dependencies=[READ])

@@ -525,22 +525,24 @@ class SqlStore:
 
     # -- drift detection: its state between two updates, and the alarms that it raised ----------------------------
 
-    def drift_state(self, project: int) -> tuple[int, dict[str, Any]] | None:
-        """The version of the last update, and the state that the next one needs."""
+    def drift_state(self, project: int) -> tuple[int, str] | None:
+        """The version of the last update, and the state that the next one needs, as JSON."""
         rows = self.query("SELECT version, state FROM drift WHERE project = ?", project)
-        return (rows[0][0], json.loads(rows[0][1])) if rows else None
+        return (rows[0][0], rows[0][1]) if rows else None
 
     def put_drift(
-        self, project: int, before: int | None, version: int, state: dict[str, Any], alarms: list[dict[str, Any]]
-    ) -> bool:
+        self, project: int, before: tuple[int, str] | None, version: int, state: dict[str, Any],
+        alarms: list[dict[str, Any]], pending: int,
+    ) -> bool:  # fmt: skip
         """Store a state, unless another process did meanwhile; returns whether it is stored.
 
-        `before` is the version of the state that the update began with, None where there was none.
+        `before` is what `drift_state` gave when the change began, `pending` how many alarms somebody should look at.
         """
-        row = (version, json.dumps(state), json.dumps(alarms), sum(alarm["active"] for alarm in alarms))
+        row = (version, json.dumps(state), json.dumps(alarms), pending)
         if before is not None:
-            sql = "UPDATE drift SET version = ?, state = ?, alarms = ?, active = ? WHERE project = ? AND version = ?"
-            return bool(self.execute(sql, *row, project, before))
+            changes = "version = ?, state = ?, alarms = ?, active = ?"
+            sql = f"UPDATE drift SET {changes} WHERE project = ? AND version = ? AND state = ?"
+            return bool(self.execute(sql, *row, project, *before))
         columns = "(version, state, alarms, active, project) VALUES (?, ?, ?, ?, ?)"
         return bool(self.execute(f"INSERT INTO drift {columns} ON CONFLICT DO NOTHING", *row, project))
 
@@ -550,7 +552,7 @@ class SqlStore:
         return list(json.loads(rows[0][0])) if rows else []
 
     def drift(self, column: Literal["version", "active"]) -> dict[int, int]:
-        """Project -> the version of its last update, or how many of its alarms are active."""
+        """Project -> the version of its last update, or how many of its alarms somebody should look at."""
         return dict(self.query(f"SELECT project, {column} FROM drift"))
 
     # -- API keys: their hashes, never the keys ------------------------------------------------------------------

@@ -6,6 +6,7 @@
   const KEYS = [..."1234567890"];
   let project = null; // the name of the one in sight
   let views = 0; // grows with every change of place: what an older place asked for is dropped
+  const MOST_ALARMS = 5; // that are shown at once
   let marks = {}; // what is shown of the project, so that nothing is drawn twice
 
   // Names and texts come from strangers: they are only ever text.
@@ -134,19 +135,53 @@
     if (alarm.raised !== undefined) facts.push(`raised at item ${alarm.raised.toLocaleString("en")}`);
     if (alarm.before !== undefined && alarm.before !== null) facts.push(`${percent(alarm.before)} → ${percent(alarm.after)}`);
     if (alarm.cleared !== undefined && alarm.cleared !== null) facts.push(`cleared at item ${alarm.cleared.toLocaleString("en")}`);
+    for (const entry of alarm.history ?? []) facts.push(`${entry.event}${entry.by ? ` by ${entry.by}` : ""}${entry.note ? `: ${entry.note}` : ""}`);
     if (facts.length) made.append(element("p", facts.join(" · "), "note"));
     if (alarm.advice && alarm.active !== false) made.append(element("p", alarm.advice, "note"));
+    if (alarm.active && alarm.id) made.append(alarmButtons(alarm));
     return made;
   };
+  const ACTIONS = [
+    ["Acknowledge", { action: "acknowledge" }, "You take care of it"],
+    ["Snooze", { action: "snooze", until: 500 }, "Put it aside for 500 items"],
+    ["Accept", { action: "accept" }, "The change is the new normal: clear the alarm and start again from here"],
+  ];
+  const alarmButtons = (alarm) => {
+    const row = element("div", undefined, "row");
+    for (const [text, body, title] of ACTIONS) {
+      const button = element("button", text, "small");
+      button.type = "button";
+      button.title = title;
+      button.addEventListener("click", async () => {
+        row.querySelectorAll("button").forEach((one) => { one.disabled = true; });
+        try {
+          await post(place(project, `alarms/${alarm.id}`), body);
+          trouble("");
+          marks = {};
+          await look(views);
+        } catch (error) {
+          trouble(sentence("The alarm is as it was", error.message));
+          row.querySelectorAll("button").forEach((one) => { one.disabled = false; });
+        }
+      });
+      row.append(button);
+    }
+    return row;
+  };
   const showAlarms = (alarms, about) => {
-    const active = alarms.filter((alarm) => alarm.active);
+    const active = alarms.filter((alarm) => alarm.active).sort((one, other) => other.pending - one.pending);
+    const pending = active.filter((alarm) => alarm.pending);
     const past = alarms.filter((alarm) => !alarm.active);
-    const loud = active.some((alarm) => alarm.level === "alarm") ? "alarm" : active.some((alarm) => alarm.level === "warning") ? "warning" : "quiet";
-    const title = active.length ? times(active.length, "active alarm") : "No active alarms";
+    const loud = pending.some((alarm) => alarm.level === "alarm") ? "alarm" : pending.some((alarm) => alarm.level === "warning") ? "warning" : "quiet";
+    const handled = active.length - pending.length;
+    const title = active.length ? `${times(active.length, "active alarm")}${handled ? `, ${handled} handled` : ""}` : "No active alarms";
     const before = byId("alarm-title").textContent;
     byId("alarm-section").className = `verdict ${loud}`;
     byId("alarm-title").textContent = title;
-    byId("alarms").replaceChildren(...active.map(alarmLine));
+    byId("alarms").replaceChildren(...active.slice(0, MOST_ALARMS).map(alarmLine));
+    byId("more").hidden = active.length <= MOST_ALARMS;
+    byId("more-title").textContent = `${times(active.length - MOST_ALARMS, "more active alarm")}`;
+    byId("more-alarms").replaceChildren(...active.slice(MOST_ALARMS).map(alarmLine));
     byId("past").hidden = !past.length;
     byId("past-title").textContent = times(past.length, "past alarm");
     byId("past-alarms").replaceChildren(...past.map(alarmLine));
@@ -154,7 +189,7 @@
     byId("reading-title").textContent = `${times(about.length, "remark")} about the grades of all votes`;
     byId("reading-alarms").replaceChildren(...about.map(alarmLine));
     if (before && before !== title) byId("say").textContent = title;
-    document.title = `${active.length ? `(${active.length}) ` : ""}${project} – jurors`;
+    document.title = `${pending.length ? `(${pending.length}) ` : ""}${project} – jurors`;
   };
   const showGrades = (grade, reason, alarms) => {
     byId("report").href = place(project, "report");
@@ -314,20 +349,7 @@
     trouble("");
     live("on", "live");
   };
-  /** Server-sent events by fetch, which can carry the key; what they say is only that it is time to look. */
-  const followEvents = async (view, events) => {
-    const answer = await ask(place(project, "events"), { signal: events.signal });
-    const reader = answer.body.getReader();
-    for (;;) {
-      const { done } = await reader.read();
-      if (done || view !== views) return;
-      events.wake?.();
-    }
-  };
   const follow = async (view) => {
-    const stop = new AbortController();
-    const events = { signal: stop.signal, wake: null };
-    if (project !== null) followEvents(view, events).catch(() => {}); // without events, polling every few seconds is enough
     while (view === views) {
       try {
         await refresh(view);
@@ -338,11 +360,9 @@
         trouble(error.status === 404 ? sentence(error.message) : `${sentence("The request failed", error.message)} Retrying.`);
       }
       byId("main").ariaBusy = "false";
-      await pause(OFTEN);
-      await Promise.race([pause(4 * OFTEN), new Promise((wake) => { events.wake = wake; })]);
+      await pause(2 * OFTEN);
       while (document.hidden && view === views) await pause(OFTEN);
     }
-    stop.abort();
   };
   const askKey = (reason) => {
     byId("projects").hidden = byId("project").hidden = true;
