@@ -6,7 +6,7 @@ with a bias that all systems share, one of each system's own, and questions of u
 panels of 3 and 5 judges drawn from them.
 
 The constants of the intervals are fitted to the panels of LLMs and the simulated ones by the interval score, leaving
-out the family that is measured; panels of people and of programs are not used for the constants. Printed: the
+out the family that is measured; whole panels of people and of programs are not used for the constants. Printed: the
 share of true rates and differences inside 90% intervals, their width and interval score, the orders that are settled
 and leaning with the share of them that is right, and the rank correlation with the truth; with 0, 20, 50 and 100 gold
 items drawn at random. Each family counts once in a mean; ± is its standard error over families. Beside them, for whole
@@ -14,7 +14,7 @@ panels, other ways to get a rate: the binomial interval of the raw rate, `grade`
 gold labels, and PPI++ with 50 gold labels. Then judges that lean on length, planted and not; and the time that ten
 systems take.
 
-Run: python benchmarks/systems.py [--draws 2] [--leanings 200] > benchmarks/printed/systems.md
+Run: python benchmarks/systems.py [--draws 2] [--sets 100] [--leanings 200] > benchmarks/printed/systems.md
 """
 
 from __future__ import annotations
@@ -71,10 +71,9 @@ def cases(folder: Path, name: str, draws: int) -> Iterator[Case]:
     """The whole panel, and panels drawn from it."""
     votes = jurors.read_votes(folder / name / "votes.csv.gz", scale="nominal")
     key = dict(zip(*_columns(folder / name / "truth.csv.gz"), strict=True))
-    rng = np.random.default_rng(1)
     items = [str(item) for item in votes.item_names().tolist()]
     at = np.array([k for k, item in enumerate(items) if item in key])
-    at = np.sort(rng.permutation(at)[:MOST_ITEMS])
+    at = np.sort(np.random.default_rng(0).permutation(at)[:MOST_ITEMS])
     names, truth = [items[k] for k in at], np.array([key[items[k]] for k in at])
     codes = np.full((votes.rows, len(votes.jurors)), -1)
     row, juror, code = votes.triples()
@@ -91,6 +90,7 @@ def cases(folder: Path, name: str, draws: int) -> Iterator[Case]:
         common = max(sorted(set(truth.tolist())), key=truth.tolist().count)
         good = next((label for label in votes.labels if str(label) == common), good)
         dealt = [_dealt(truth == common, shifts) for shifts in SHIFTS]
+    rng = np.random.default_rng(1)
     often = np.flatnonzero((codes >= 0).mean(axis=0) > 0.5)
     panels = [("all", np.arange(len(votes.jurors)))]
     panels += [(str(n), rng.choice(often, n, replace=False)) for n in (3, 5) if len(often) > n for _ in range(draws)]
@@ -173,14 +173,18 @@ def _columns(path: Path) -> tuple[list[str], list[str]]:
     return table["item"].tolist(), table["label"].tolist()
 
 
-def sources() -> dict[str, tuple[str, str]]:
-    """The family and the kind of each set."""
+def sources(most: int) -> dict[str, tuple[str, str]]:
+    """The family and the kind of each set, at most so many sets of a family."""
     base = data_folder()
     if base is None:
         print("no vote sets here, so only simulated panels; set JURORS_DATA to the folder that holds the sets")
     names = [] if base is None else [folder.name for folder in folders(base) if folder.name not in RULES]
     kinds = {name: "systems under test" if name in (*SETS, *EXAMS) else f"dealt, {kind_of(name)}" for name in names}
-    return {"simulated": ("simulated", "simulated")} | {name: (family_of(name), kinds[name]) for name in names}
+    found: dict[str, tuple[str, str]] = {"simulated": ("simulated", "simulated")}
+    for name in names:
+        if sum(family == family_of(name) for family, _ in found.values()) < most:
+            found[name] = family_of(name), kinds[name]
+    return found
 
 
 def of_set(name: str, draws: int) -> Iterator[Case]:
@@ -194,8 +198,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--draws", type=int, default=2)
     parser.add_argument("--leanings", type=int, default=200, help="panels with and without a planted leaning")
+    parser.add_argument("--sets", type=int, default=100, help="at most so many of a family")
     options = parser.parse_args()
-    names = sources()
+    names = sources(options.sets)
     signs = {
         name: [s for case in of_set(name, options.draws) if (s := signs_of(case))]
         for name, (_, kind) in names.items() if kind not in UNSEEN
@@ -215,14 +220,16 @@ def main() -> None:
         kinds[family] = kind
         print(name, file=sys.stderr, flush=True)
         with patch.multiple(jurors.jury.systems, **fitted.get(family, fitted[""])):
-            for size, panel, by, truth, good in of_set(name, options.draws):
-                for gold in GOLD:
+            for size, panel, by, truth, good in of_set(name, 0 if kind in UNSEEN else options.draws):
+                for gold in (0, 50) if kind in UNSEEN else GOLD:
                     outcome = judge(panel, by, truth, good, gold, seed=len(found[family, size, gold]))
                     if outcome is not None:
                         found[family, size, gold].append(outcome)
-                for rival, inside in rivals(panel, by, truth, good).items() if size == "all" else ():
+                for rival, inside in (
+                    rivals(panel, by, truth, good).items() if size == "all" and kind not in UNSEEN else ()
+                ):
                     others[rival, family].append(inside)
-    print("# What `python benchmarks/systems.py` printed\n")
+    print(f"# What `{' '.join(['python benchmarks/systems.py', *sys.argv[1:]])}` printed\n")
     _print_means(found, kinds)
     _print_families(found)
     ends = [[each[name] for family, each in fitted.items() if family] for name in CONSTANTS]
@@ -264,7 +271,7 @@ def signs_of(case: Case) -> dict[str, Any] | None:
 
 def fit(some: list[tuple[dict[str, Any], str]]) -> dict[str, float]:
     """The constants with the least interval score: of differences first, then of rates. Families weigh alike."""
-    cases_of = defaultdict(int)
+    cases_of: dict[str, int] = defaultdict(int)
     for _, family in some:
         cases_of[family] += 1
     tables: tuple[list[Any], list[Any]] = [], []
@@ -284,7 +291,7 @@ def fit(some: list[tuple[dict[str, Any], str]]) -> dict[str, float]:
             half = norm.ppf(0.5 + level / 2) * np.sqrt(variance)
             low, high = np.maximum(x[:, 0] - half, least), np.minimum(x[:, 0] + half, 1.0)
             total += float(x[:, 7] @ interval_score(low, high, x[:, 1], level))
-        return total / x[:, 7].sum()
+        return total / float(x[:, 7].sum())
 
     start = np.log(list(CONSTANTS.values()))
     of_pairs, of_rates = (np.array(table, dtype=float) for table in tables)

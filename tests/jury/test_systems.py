@@ -59,6 +59,18 @@ def test_a_large_difference_by_good_judges_is_settled_and_a_small_one_is_not() -
     assert len(near.ranking) == 1
 
 
+def test_an_interval_holds_the_difference_of_which_weak_judges_show_a_part() -> None:
+    wide, held = [], []
+    for accuracy in (0.7, 0.95):
+        some = [judged({"a": 0.75, "b": 0.45}, 150, 4, accuracy, seed) for seed in range(5)]
+        for d, truth in [(compare(frame).differences[0], truth) for frame, truth in some]:
+            good = [np.mean([label == "pass" for item, label in truth.items() if item.endswith(n)]) for n in (d.a, d.b)]
+            held.append(d.low < good[0] - good[1] < d.high)
+            wide.append(d.high - d.low)
+    assert sum(held) >= 9
+    assert min(wide[:5]) > 1.3 * max(wide[5:])
+
+
 def test_nothing_is_settled_by_judges_who_know_nothing() -> None:
     rng = np.random.default_rng(3)
     votes = np.where(rng.random((600, 4)) < np.repeat([0.55, 0.45], 300)[:, None], "pass", "fail")  # of no answer

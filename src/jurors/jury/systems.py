@@ -14,7 +14,8 @@ show a part of a difference only. `interaction` is the standard deviation of wha
 their means, without the noise of sampling. v is what stays unknown about the labels of the items. A rate has the
 variance sd(b)² + sd(d)² + v, a difference 2 sd(d)² + v + v': the common shift cancels.
 
-**With gold.** Each gold item of system s shows b + d_s and noise. The posterior of b and all d is normal.
+**With gold.** Each gold item of system s shows b + d_s and noise, whose variance is predicted from the votes and found
+from the gold items. The posterior of b and all d is normal.
 
 **An order** is settled where the difference is beyond chance over all pairs at once, the judges are informative and no
 alarm is raised; leaning where only its own interval excludes 0. The systems that are settled as better and as worse
@@ -62,6 +63,7 @@ _FEW_SYSTEMS = 4  # the card lists the differences of so many
 _FEWEST_ITEMS = 10  # with fewer, a system is shown but not ranked
 _GOLD_NUMBERS = (20, 50, 100)
 _LEAST_NOISE = 0.02  # variance of one gold item's error
+_NOISE_ITEMS = 5  # gold items that its prediction from the votes is worth
 _GOOD_WORDS = ("pass", "passed", "yes", "true", "correct", "right", "good", "satisfied", "safe", "win", "1")
 _INSPECT_LABELS = ("c", "i", "p", "n")  # Inspect AI: correct, incorrect, partly, no answer
 _INFORMATIVE = 0.5  # share of the judges that must be better than a constant answer before an order is settled
@@ -481,7 +483,7 @@ def compare_graded(
         truth = scaled[np.where(is_gold, np.asarray(known), 0)]
         at = is_gold & (system >= 0) & (cast > 0)
         golden = np.bincount(system[at], minlength=size)
-        bias, covariance = _bias_given_gold((share - truth)[at], system[at], covariance)
+        bias, covariance = _bias_given_gold((share - truth)[at], system[at], covariance, noise)
         left = 1 - total(1.0, at) / safe  # the share of items whose label is not known
         rate, covariance = rate + total(truth - share, at) / safe - bias * left, covariance * np.outer(left, left)
     covariance = covariance + of_slope
@@ -572,14 +574,12 @@ def _interaction(
     return float(np.sqrt(max(variance, 0.0) / judges))
 
 
-def _bias_given_gold(errors: Floats, system: NDArray[Any], prior: Floats) -> tuple[Floats, Floats]:
+def _bias_given_gold(errors: Floats, system: NDArray[Any], prior: Floats, noise: float) -> tuple[Floats, Floats]:
     """The posterior mean (S,) and covariance (S, S) of each system's shift, from vote shares minus true values."""
-    size = len(prior)
-    counts = np.bincount(system, minlength=size).astype(float)
-    sums = np.bincount(system, weights=errors, minlength=size)
-    centred = errors - (sums / np.maximum(counts, 1.0))[system]
-    freedom = max(len(errors) - int((counts > 0).sum()), 1)
-    noise = max(float((centred**2).sum()) / freedom if len(errors) > 2 else 0.0, _LEAST_NOISE)
+    counts = np.bincount(system, minlength=len(prior)).astype(float)
+    sums = np.bincount(system, weights=errors, minlength=len(prior))
+    squares = float(((errors - (sums / np.maximum(counts, 1.0))[system]) ** 2).sum())
+    noise = (squares + _NOISE_ITEMS * noise) / (len(errors) - int((counts > 0).sum()) + _NOISE_ITEMS)
     precision = np.linalg.inv(prior) + np.diag(counts) / noise
     covariance = np.linalg.inv(precision)
     return np.asarray(covariance @ (sums / noise)), np.asarray(covariance)
