@@ -49,7 +49,7 @@ SETS = {
 }
 EXAMS = ("mmlu_pro", "igaku_exam", "enem2022", "usmle_step")
 RULES = ("wrench_sms", "trec_rules")  # labelling functions, which know one label each
-UNSEEN = ("dealt, people", "dealt, programs")  # kinds that are not used for the constants
+NOT_FITTED = ("dealt, people", "dealt, programs")  # kinds that are not used for the constants
 MOST_ITEMS = 3000
 SHIFTS = tuple(tuple(gap * k for k in (-1, -1 / 3, 1 / 3, 1)) for gap in (0.12, 0.20))  # of the good label's share
 GOLD = (0, 20, 50, 100)
@@ -203,12 +203,12 @@ def main() -> None:
     names = sources(options.sets)
     signs = {
         name: [s for case in of_set(name, options.draws) if (s := signs_of(case))]
-        for name, (_, kind) in names.items() if kind not in UNSEEN
+        for name, (_, kind) in names.items() if kind not in NOT_FITTED
     }  # fmt: skip
     fitted = {}
-    for left_out in ("", *sorted({family for family, kind in names.values() if kind not in UNSEEN})):
+    for left_out in ("", *sorted({family for family, kind in names.values() if kind not in NOT_FITTED})):
         weighted = [
-            (x, family) for name, (family, kind) in names.items() if kind not in UNSEEN and family != left_out
+            (x, family) for name, (family, kind) in names.items() if kind not in NOT_FITTED and family != left_out
             for x in signs.get(name, ())
         ]  # fmt: skip
         fitted[left_out] = fit(weighted) if weighted else CONSTANTS
@@ -220,13 +220,13 @@ def main() -> None:
         kinds[family] = kind
         print(name, file=sys.stderr, flush=True)
         with patch.multiple(jurors.jury.systems, **fitted.get(family, fitted[""])):
-            for size, panel, by, truth, good in of_set(name, 0 if kind in UNSEEN else options.draws):
-                for gold in (0, 50) if kind in UNSEEN else GOLD:
+            for size, panel, by, truth, good in of_set(name, 0 if kind in NOT_FITTED else options.draws):
+                for gold in (0, 50) if kind in NOT_FITTED else GOLD:
                     outcome = judge(panel, by, truth, good, gold, seed=len(found[family, size, gold]))
                     if outcome is not None:
                         found[family, size, gold].append(outcome)
                 for rival, inside in (
-                    rivals(panel, by, truth, good).items() if size == "all" and kind not in UNSEEN else ()
+                    rivals(panel, by, truth, good).items() if size == "all" and kind not in NOT_FITTED else ()
                 ):
                     others[rival, family].append(inside)
     print(f"# What `{' '.join(['python benchmarks/systems.py', *sys.argv[1:]])}` printed\n")
@@ -333,11 +333,11 @@ def _print(heads: tuple[str, ...], rows: list[Any]) -> None:
 
 
 def _print_means(found: Outcomes, kinds: dict[str, str]) -> None:
-    """Means of families: those that the constants are fitted to, by number of judges and by kind, and the unseen."""
-    seen = sorted(set(kinds.values()) - set(UNSEEN))
+    """Means of families: those that the constants are fitted to, by number of judges and by kind, and the others."""
+    seen = sorted(set(kinds.values()) - set(NOT_FITTED))
     chosen: dict[str, tuple[Any, Any]] = {"LLMs and simulated": (seen, None)}
     chosen |= {f"{n} judges": (seen, n) for n in ("3", "5", "all")}
-    chosen |= {kind: ([kind], None) for kind in seen} | {"unseen: people, programs": (UNSEEN, None)}
+    chosen |= {kind: ([kind], None) for kind in seen} | {"people and programs, not fitted": (NOT_FITTED, None)}
     rows = []
     for (what, (of_kinds, only)), gold in product(chosen.items(), GOLD):
         by_family: dict[str, list[dict[str, float]]] = defaultdict(list)
