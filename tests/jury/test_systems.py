@@ -38,13 +38,9 @@ def test_json_has_the_documented_keys_and_the_numbers_of_the_result() -> None:
     frame, _ = judged({"new": 0.8, "old": 0.6, "base": 0.4})
     result = compare(frame)
     document = json.loads(result.to_json())
-    assert document["schema"] == "jurors.systems/1"
-    assert document["good"] == "pass"
+    assert (document["schema"], document["good"]) == ("jurors.systems/1", "pass")
     assert list(document["systems"]) == ["new", "old", "base"]
-    assert {"rate", "low", "high", "items", "raw"} <= set(document["systems"]["new"])
-    (first, *_) = document["differences"]
-    assert {"a", "b", "difference", "low", "high", "paired", "order"} <= set(first)
-    assert first["order"] in ("settled", "leaning", "not settled")
+    assert {"a", "b", "difference", "low", "high", "paired", "order"} <= set(document["differences"][0])
     assert sorted(name for tier in document["ranking"] for name in tier) == ["base", "new", "old"]
     frame_of_rates = result.to_frame().set_index("system")
     assert frame_of_rates.rate["new"] == result.systems["new"].rate == document["systems"]["new"]["rate"]
@@ -77,6 +73,7 @@ def test_nothing_is_settled_by_judges_who_know_nothing() -> None:
     result = jurors.systems(votes, by=["a"] * 300 + ["b"] * 300)
     assert result.reasons
     assert result.differences[0].order != "settled"
+    assert 0.3 < result.with_gold[0].rate <= 0.5  # no wider than all rates
     (gate,) = jurors.check(replace(result, reasons=("the panel says so",)), min_difference="b-a:0.5").gates
     assert (gate.outcome, gate.reason) == ("not known", "the panel says so")
 
@@ -132,13 +129,6 @@ def test_the_order_of_rows_and_of_systems_changes_nothing() -> None:
         assert second.systems[name].rate == pytest.approx(rate.rate)
         assert second.systems[name].low == pytest.approx(rate.low, abs=1e-6)
     assert first.ranking == second.ranking
-
-
-def test_systems_that_answered_the_same_questions_are_paired_and_others_are_not() -> None:
-    frame, _ = judged({"a": 0.8, "b": 0.5}, items=60)
-    assert compare(frame).differences[0].paired
-    frame["item"] = [f"x{k}" for k in range(len(frame))]
-    assert not compare(frame).differences[0].paired
 
 
 def test_a_system_with_three_items_is_shown_and_in_no_tier() -> None:

@@ -599,8 +599,8 @@ def _gold_widths(
         alone = np.diag(known) + unknown * left
         pairs = alone[:, None] + alone[None, :] - 2 * known
         of_pairs = pairs[np.triu_indices(len(items), 1)]
-        mean = [float(np.sqrt(np.maximum(x, 0.0)).mean()) * z * unit if len(x) else 0.0 for x in (alone, of_pairs)]
-        widths[number] = GoldWidths(*mean)
+        halves = (np.minimum(z * np.sqrt(np.maximum(x, 0.0)), most) for x, most in ((alone, 0.5), (of_pairs, 1.0)))
+        widths[number] = GoldWidths(*(float(half.mean()) * unit if len(half) else 0.0 for half in halves))
     return widths
 
 
