@@ -1,33 +1,41 @@
 """Which system is better? Rates and differences of systems by panels of judges, beside the known answers.
 
-Sets whose items belong to systems under test; sets of LLM judges whose items are dealt to four pseudo-systems with
-other shares of the good label; and simulated panels with a bias that all systems share, one of each system's own, and
-questions of unequal difficulty. Whole panels, and panels of 3 and 5 judges drawn from them.
+Sets whose items belong to systems under test; exams, where models judge other models' answers by their own; every other
+set with a key, its items dealt to four pseudo-systems with other shares of the commonest label; and simulated panels
+with a bias that all systems share, one of each system's own, and questions of unequal difficulty. Whole panels, and
+panels of 3 and 5 judges drawn from them.
 
-Printed for each family: the share of true rates and differences inside 90% intervals, their width, the orders that are
-settled and leaning with the share of them that is right, and the rank correlation with the truth; with 0, 20, 50 and
-100 gold items drawn at random. Each family counts once in a total. Beside them, other ways to get a rate: the binomial
-interval of the raw rate, `grade` by system, one judge corrected by 50 gold labels, and PPI++ with 50 gold labels. Then
-judges that lean on length, planted and not; and the time that ten systems take.
+The constants of the intervals are fitted to the panels of LLMs and the simulated ones by the interval score, leaving
+out the family that is measured; whole panels of people and of programs are not used for the constants. Printed: the
+share of true rates and differences inside 90% intervals, their width and interval score, the orders that are settled
+and leaning with the share of them that is right, and the rank correlation with the truth; with 0, 20, 50 and 100 gold
+items drawn at random. Each family counts once in a mean; ± is its standard error over families. Beside them, for whole
+panels, other ways to get a rate: the binomial interval of the raw rate, `grade` by system, one judge corrected by 50
+gold labels, and PPI++ with 50 gold labels. Then judges that lean on length, planted and not; and the time that ten
+systems take.
 
-Run: python benchmarks/systems.py [--draws 4] [--leanings 200]
+Run: python benchmarks/systems.py [--draws 2] [--sets 100] [--leanings 200] > benchmarks/printed/systems.md
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterator
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
-from reference_sets import data_folder, family_of
-from scipy.stats import rankdata
+from reference_sets import data_folder, family_of, folders, kind_of
+from scipy.optimize import minimize
+from scipy.stats import norm, rankdata
 
 import jurors
+import jurors.jury.systems
 from jurors.errors import JurorsError
 from jurors.jury.groups import grade_by
 from jurors.results import Table
@@ -39,15 +47,17 @@ SETS = {
     "realmistake": lambda item: item.split("|")[1],
     "realmistake12": lambda item: item.split("|")[1],
 }
-DEALT = (
-    "css_conv_go_awry", "css_reddit_humor", "css_raop", "css_wiki_politeness", "textclass_env_claims",
-    "textclass_misinformation", "textclass_toxicity_en", "textclass_toxicity_ar", "xstest_refusal", "faithbench",
-    "llmbar", "judgebench",
-)  # fmt: skip
+EXAMS = ("mmlu_pro", "igaku_exam", "enem2022", "usmle_step")
+RULES = ("wrench_sms", "trec_rules")  # labelling functions, which know one label each
+NOT_FITTED = ("dealt, people", "dealt, programs")  # kinds that are not used for the constants
+MOST_ITEMS = 3000
 SHIFTS = tuple(tuple(gap * k for k in (-1, -1 / 3, 1 / 3, 1)) for gap in (0.12, 0.20))  # of the good label's share
 GOLD = (0, 20, 50, 100)
 LEVEL = 0.9
 Z = 1.645
+LEVELS = (0.8, 0.9, 0.95)  # whose interval scores choose the constants
+CONSTANTS = {name: getattr(jurors.jury.systems, name) for name in ("_DISAGREEING", "_COMMON", "_UNINFORMED")}
+Outcomes = dict[tuple[str, str, int], list[dict[str, float]]]  # by family, size of the panel and number of gold items
 Case = tuple[str, Any, list[str], list[str], Any]  # judges, votes, system of each row, true label, good label
 
 
@@ -63,11 +73,16 @@ def cases(folder: Path, name: str, draws: int) -> Iterator[Case]:
     key = dict(zip(*_columns(folder / name / "truth.csv.gz"), strict=True))
     items = [str(item) for item in votes.item_names().tolist()]
     at = np.array([k for k, item in enumerate(items) if item in key])
+    at = np.sort(np.random.default_rng(0).permutation(at)[:MOST_ITEMS])
     names, truth = [items[k] for k in at], np.array([key[items[k]] for k in at])
     codes = np.full((votes.rows, len(votes.jurors)), -1)
     row, juror, code = votes.triples()
     codes[row, juror] = code
     codes = codes[at]
+    if name in EXAMS:
+        place = {str(label): k for k, label in enumerate(votes.labels)}
+        yield from exam(codes, np.array([place.get(label, -2) for label in truth]), votes.jurors, draws)
+        return
     good = good_label(votes.labels)
     if name in SETS:
         dealt = [np.array([SETS[name](item) for item in names])]
@@ -87,6 +102,33 @@ def cases(folder: Path, name: str, draws: int) -> Iterator[Case]:
             items=[names[k] for k in seen], scale="nominal",
         )  # fmt: skip
         yield size, panel, system[seen].tolist(), truth[seen].tolist(), good
+
+
+def exam(codes: Any, key: Any, names: Any, draws: int) -> Iterator[Case]:
+    """Up to six models are the systems, on at most 400 questions; others judge whether their answers are the same."""
+    rng = np.random.default_rng(1)
+    chosen = np.sort(rng.permutation(len(codes))[:400])
+    codes, key = codes[chosen], key[chosen]
+    often = np.flatnonzero((codes >= 0).mean(axis=0) > 0.5)
+    under_test = min(max(len(often) // 2, 2), 6)
+    for size, _ in product((10, 3, 5), range(draws)):
+        drawn = rng.permutation(often)
+        systems, judges = drawn[:under_test], drawn[under_test : under_test + size]
+        if size < 10 and len(judges) < size:
+            continue
+        rows, by, labels, items = [], [], [], []
+        for system in systems:
+            seen = np.flatnonzero((codes[:, system] >= 0) & (codes[:, judges] >= 0).any(axis=1))
+            others = codes[np.ix_(seen, judges)]
+            rows.append(np.where(others < 0, -1, others == codes[seen, system][:, None]))
+            by += [str(names[system])] * len(seen)
+            labels += np.where(codes[seen, system] == key[seen], "right", "wrong").tolist()
+            items += [f"{names[system]}#{k}" for k in seen]
+        panel = jurors.Votes.from_matrix(
+            np.concatenate(rows), labels=["wrong", "right"], jurors=[str(names[k]) for k in judges], items=items,
+            scale="nominal",
+        )  # fmt: skip
+        yield "all" if size == 10 else str(size), panel, by, labels, "right"
 
 
 def _dealt(is_good: Any, shifts: tuple[float, ...]) -> Any:
@@ -131,64 +173,209 @@ def _columns(path: Path) -> tuple[list[str], list[str]]:
     return table["item"].tolist(), table["label"].tolist()
 
 
+def sources(most: int) -> dict[str, tuple[str, str]]:
+    """The family and the kind of each set, at most so many sets of a family."""
+    base = data_folder()
+    if base is None:
+        print("no vote sets here, so only simulated panels; set JURORS_DATA to the folder that holds the sets")
+    names = [] if base is None else [folder.name for folder in folders(base) if folder.name not in RULES]
+    kinds = {name: "systems under test" if name in (*SETS, *EXAMS) else f"dealt, {kind_of(name)}" for name in names}
+    found: dict[str, tuple[str, str]] = {"simulated": ("simulated", "simulated")}
+    for name in names:
+        if sum(family == family_of(name) for family, _ in found.values()) < most:
+            found[name] = family_of(name), kinds[name]
+    return found
+
+
+def of_set(name: str, draws: int) -> Iterator[Case]:
+    """The cases of a set."""
+    base = data_folder()
+    return simulated(draws) if base is None or name == "simulated" else cases(base, name, draws)
+
+
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--draws", type=int, default=4)
+    parser.add_argument("--draws", type=int, default=2)
     parser.add_argument("--leanings", type=int, default=200, help="panels with and without a planted leaning")
+    parser.add_argument("--sets", type=int, default=100, help="at most so many of a family")
     options = parser.parse_args()
-    base = data_folder()
-    found: dict[tuple[str, str, int], list[dict[str, float]]] = defaultdict(list)
+    names = sources(options.sets)
+    signs = {
+        name: [s for case in of_set(name, options.draws) if (s := signs_of(case))]
+        for name, (_, kind) in names.items() if kind not in NOT_FITTED
+    }  # fmt: skip
+    fitted = {}
+    for left_out in ("", *sorted({family for family, kind in names.values() if kind not in NOT_FITTED})):
+        weighted = [
+            (x, family) for name, (family, kind) in names.items() if kind not in NOT_FITTED and family != left_out
+            for x in signs.get(name, ())
+        ]  # fmt: skip
+        fitted[left_out] = fit(weighted) if weighted else CONSTANTS
+        print(left_out or "all", fitted[left_out], file=sys.stderr, flush=True)
+    found: Outcomes = defaultdict(list)
+    kinds: dict[str, str] = {}
     others: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
-    sources = [("simulated", simulated(options.draws))]
-    if base is None:
-        print("no vote sets here, so only simulated panels; set JURORS_DATA to the folder that holds the sets")
-    else:
-        sources += [(family_of(name), cases(base, name, options.draws)) for name in (*SETS, *DEALT)]
-    for family, some in sources:
-        for size, panel, by, truth, good in some:
-            for gold in GOLD:
-                outcome = judge(panel, by, truth, good, gold, seed=len(found[family, size, gold]))
-                if outcome is not None:
-                    found[family, size, gold].append(outcome)
-            for name, inside in rivals(panel, by, truth, good).items():
-                others[name, family].append(inside)
-    _print_systems(found)
+    for name, (family, kind) in names.items():
+        kinds[family] = kind
+        print(name, file=sys.stderr, flush=True)
+        with patch.multiple(jurors.jury.systems, **fitted.get(family, fitted[""])):
+            for size, panel, by, truth, good in of_set(name, 0 if kind in NOT_FITTED else options.draws):
+                for gold in (0, 50) if kind in NOT_FITTED else GOLD:
+                    outcome = judge(panel, by, truth, good, gold, seed=len(found[family, size, gold]))
+                    if outcome is not None:
+                        found[family, size, gold].append(outcome)
+                for rival, inside in (
+                    rivals(panel, by, truth, good).items() if size == "all" and kind not in NOT_FITTED else ()
+                ):
+                    others[rival, family].append(inside)
+    print(f"# What `{' '.join(['python benchmarks/systems.py', *sys.argv[1:]])}` printed\n")
+    _print_means(found, kinds)
+    _print_families(found)
+    ends = [[each[name] for family, each in fitted.items() if family] for name in CONSTANTS]
+    rows = [
+        (name, f"{fitted[''][name]:.3f}", f"{min(x):.3f} – {max(x):.3f}")
+        for name, x in zip(CONSTANTS, ends, strict=True)
+    ]
+    _print(("constant", "all families", "leaving one out"), rows)
     _print_rivals(others)
     _print_leanings(options.leanings)
     _print_cost()
 
 
+# -- constants, leaving one family out ---------------------------------------------------------------------------------
+
+
+def signs_of(case: Case) -> dict[str, Any] | None:
+    """What the shifts of a case are predicted from, its rates, and the variance of what is unknown about items."""
+    _, panel, by, truth, good = case
+    seen: dict[str, Any] = {}
+
+    def record(**signs: Any) -> tuple[float, float]:
+        seen.update(signs)
+        return 1e-3, 1e-3
+
+    try:
+        with patch.object(jurors.jury.systems, "_shift_sds", record):
+            result = jurors.systems(panel, by=by, good=good, level=LEVEL)
+    except JurorsError as error:
+        print("refused:", error, file=sys.stderr)
+        return None
+    is_good = np.array([str(label) == str(good) for label in truth])
+    seen["rate"] = np.array([r.rate for r in result.systems.values()])
+    seen["true"] = np.array([float(is_good[np.array(by) == name].mean()) for name in result.systems])
+    half = np.array([max(r.high - r.rate, r.rate - r.low) for r in result.systems.values()])
+    seen["unknown"] = np.maximum((half / Z) ** 2 - 2e-6, 0.0)
+    return seen
+
+
+def fit(some: list[tuple[dict[str, Any], str]]) -> dict[str, float]:
+    """The constants with the least interval score: of differences first, then of rates. Families weigh alike."""
+    cases_of: dict[str, int] = defaultdict(int)
+    for _, family in some:
+        cases_of[family] += 1
+    tables: tuple[list[Any], list[Any]] = [], []
+    for case, family in some:
+        signs = [case["gap"], case["disagreement"], case["interaction"], case["is_doubtful"]]
+        rates = list(zip(case["rate"], case["true"], case["unknown"], strict=True))
+        pairs = [(a[0] - b[0], a[1] - b[1], a[2] + b[2]) for a, b in combinations(rates, 2)]
+        for table, rows in zip(tables, (pairs, rates), strict=True):
+            table += [(*row, *signs, 1 / cases_of[family] / len(rows)) for row in rows]
+
+    def own(c: Any, x: Any) -> Any:
+        return jurors.jury.systems._OWN**2 + (c[0] * x[:, 4]) ** 2 + x[:, 5] ** 2
+
+    def score(x: Any, variance: Any, least: float) -> float:
+        total = 0.0
+        for level in LEVELS:
+            half = norm.ppf(0.5 + level / 2) * np.sqrt(variance)
+            low, high = np.maximum(x[:, 0] - half, least), np.minimum(x[:, 0] + half, 1.0)
+            total += float(x[:, 7] @ interval_score(low, high, x[:, 1], level))
+        return total / float(x[:, 7].sum())
+
+    start = np.log(list(CONSTANTS.values()))
+    of_pairs, of_rates = (np.array(table, dtype=float) for table in tables)
+    first = np.exp(
+        minimize(
+            lambda c: score(of_pairs, 2 * own(np.exp(c), of_pairs) + of_pairs[:, 2], -1.0), start[:1],
+            method="Nelder-Mead",
+        ).x
+    )  # fmt: skip
+
+    def common(c: Any) -> Any:
+        return (c[0] ** 2 + of_rates[:, 3] ** 2) * np.where(of_rates[:, 6] > 0, c[1], 1.0) ** 2
+
+    second = np.exp(
+        minimize(
+            lambda c: score(of_rates, common(np.exp(c)) + own(first, of_rates) + of_rates[:, 2], 0.0), start[1:],
+            method="Nelder-Mead",
+        ).x
+    )  # fmt: skip
+    return dict(zip(CONSTANTS, map(float, (*first, *second)), strict=True))
+
+
+def interval_score(low: Any, high: Any, true: Any, level: float) -> Any:
+    """The width, and 2 / (1 - level) times the distance by which the interval misses."""
+    return high - low + 2 / (1 - level) * (np.maximum(low - true, 0) + np.maximum(true - high, 0))
+
+
+# -- what is inside ----------------------------------------------------------------------------------------------------
+
+
 HEADS = (
-    "family", "judges", "gold", "cases", "rates inside", "width", "differences inside", "width ", "settled", "right",
-    "leaning", "right ", "Spearman", "majority", "best judge",
+    "gold", "rates inside", "width", "score", "differences inside", "width ", "score ", "settled", "right", "leaning",
+    "right ", "Spearman", "majority", "best judge",
 )  # fmt: skip
 
 
-def _print_systems(found: dict[tuple[str, str, int], list[dict[str, float]]]) -> None:
-    rows = [(family, size, gold, *_cells(some)) for (family, size, gold), some in sorted(found.items(), key=str)]
-    for gold in GOLD:
+def _print(heads: tuple[str, ...], rows: list[Any]) -> None:
+    print(Table(heads, tuple(rows), right=tuple(range(1, len(heads)))).to_markdown() + "\n", flush=True)
+
+
+def _print_means(found: Outcomes, kinds: dict[str, str]) -> None:
+    """Means of families: those that the constants are fitted to, by number of judges and by kind, and the others."""
+    seen = sorted(set(kinds.values()) - set(NOT_FITTED))
+    chosen: dict[str, tuple[Any, Any]] = {"LLMs and simulated": (seen, None)}
+    chosen |= {f"{n} judges": (seen, n) for n in ("3", "5", "all")}
+    chosen |= {kind: ([kind], None) for kind in seen} | {"people and programs, not fitted": (NOT_FITTED, None)}
+    rows = []
+    for (what, (of_kinds, only)), gold in product(chosen.items(), GOLD):
         by_family: dict[str, list[dict[str, float]]] = defaultdict(list)
-        for (family, _, many), some in found.items():
-            if many == gold:
+        for (family, size, many), some in found.items():
+            if many == gold and some and kinds[family] in of_kinds and only in (None, size):
                 by_family[family] += some
-        rows += [(family, "every", gold, *_cells(some)) for family, some in sorted(by_family.items())]
-        means = [_shares(some) for some in by_family.values()]
-        mean = [float(np.nanmean([m[k] for m in means])) for k in range(len(means[0]))]
-        se = [
-            float(np.nanstd([m[k] for m in means], ddof=1) / len(means) ** 0.5) if len(means) > 1 else 0.0
-            for k in (0, 2)
-        ]
-        settled = sum(o["settled"] for some in by_family.values() for o in some)
-        right = sum(o["settled right"] for some in by_family.values() for o in some)
-        rows.append(
-            (
-                "MEAN OF FAMILIES", "every", gold, f"{len(means)}", f"{mean[0]:.0%} ± {se[0]:.0%}", f"{mean[1]:.2f}",
-                f"{mean[2]:.0%} ± {se[1]:.0%}", f"{mean[3]:.2f}", f"{settled:.0f}", f"{right:.0f}", "", "",
-                *(f"{x:.2f}" for x in mean[4:]),
-            )
-        )  # fmt: skip
-    print(Table(HEADS, tuple(rows), right=tuple(range(1, len(HEADS)))).to_text())
+        if by_family:
+            rows.append((f"{what}, {len(by_family)} families", gold, *_mean_cells(by_family)))
+    _print(("means of families", *HEADS), rows)
+
+
+def _mean_cells(by_family: dict[str, list[dict[str, float]]]) -> tuple[str, ...]:
+    means = np.array([_shares(some) for some in by_family.values()])
+    mean = np.nanmean(means, axis=0)
+    se = means.std(axis=0, ddof=1) / len(means) ** 0.5 if len(means) > 1 else np.zeros(len(mean))
+    every = [o for some in by_family.values() for o in some]
+    return (
+        f"{mean[0]:.0%} ± {se[0]:.0%}", f"{mean[1]:.2f}", f"{mean[2]:.2f}", f"{mean[3]:.0%} ± {se[3]:.0%}",
+        f"{mean[4]:.2f}", f"{mean[5]:.2f}", *_claims(every), *(f"{x:.2f}" for x in mean[6:]),
+    )  # fmt: skip
+
+
+def _print_families(found: Outcomes) -> None:
+    rows = []
+    for family, gold in product(sorted({family for family, _, _ in found}), (0, 50)):
+        some = [o for (name, _, many), each in found.items() if (name, many) == (family, gold) for o in each]
+        if some:
+            m = _shares(some)
+            shown = (f"{m[0]:.0%}", f"{m[1]:.2f}", f"{m[2]:.2f}", f"{m[3]:.0%}", f"{m[4]:.2f}", f"{m[5]:.2f}")
+            rows.append((f"{family}, {len(some)} cases", gold, *shown, *_claims(some), *(f"{x:.2f}" for x in m[6:])))
+    _print(("family", *HEADS), rows)
+
+
+def _claims(some: list[dict[str, float]]) -> tuple[str, ...]:
+    settled, right, leaning, right_too = (
+        f"{_total(some, name):.0f}" for name in ("settled", "settled right", "leaning", "leaning right")
+    )
+    return f"{settled} of {_total(some, 'pairs'):.0f}", right, leaning, right_too
 
 
 def _total(some: list[dict[str, float]], name: str) -> float:
@@ -199,29 +386,22 @@ def _shares(some: list[dict[str, float]]) -> list[float]:
     rates, pairs = _total(some, "rates"), _total(some, "pairs")
     ranks = [float(np.nanmean([o[name] for o in some])) for name in ("spearman", "of majority", "of best judge")]
     return [
-        _total(some, "rates in") / rates, _total(some, "rate width") / rates, _total(some, "pairs in") / pairs,
-        _total(some, "pair width") / pairs, *ranks,
+        *(_total(some, name) / rates for name in ("rates in", "rate width", "rate score")),
+        *(_total(some, name) / pairs for name in ("pairs in", "pair width", "pair score")), *ranks,
     ]  # fmt: skip
-
-
-def _cells(some: list[dict[str, float]]) -> tuple[str, ...]:
-    inside, width, pairs_in, pair_width, *ranks = _shares(some)
-    return (
-        f"{len(some)}", f"{inside:.0%}", f"{width:.2f}", f"{pairs_in:.0%}", f"{pair_width:.2f}",
-        f"{_total(some, 'settled'):.0f} of {_total(some, 'pairs'):.0f}", f"{_total(some, 'settled right'):.0f}",
-        f"{_total(some, 'leaning'):.0f}", f"{_total(some, 'leaning right'):.0f}", *(f"{x:.2f}" for x in ranks),
-    )  # fmt: skip
 
 
 def judge(panel: Any, by: list[str], truth: list[str], good: Any, gold: int, seed: int) -> dict[str, float] | None:
     """Compare one panel's rates and differences with the truth."""
     rng = np.random.default_rng((len(by), gold, seed))
     names = panel.item_names().tolist()
+    if 2 * gold > len(names):
+        return None
     labelled = {names[k]: _as_label(truth[k], panel.labels) for k in rng.choice(len(names), gold, replace=False)}
     try:
         result = jurors.systems(panel, by=by, good=good, gold=labelled or None, level=LEVEL)
     except JurorsError as error:
-        print("refused:", error)
+        print("refused:", error, file=sys.stderr)
         return None
     is_good = np.array([str(label) == str(good) for label in truth])
     true = {name: float(is_good[np.array(by) == name].mean()) for name in result.systems}
@@ -239,6 +419,8 @@ def judge(panel: Any, by: list[str], truth: list[str], good: Any, gold: int, see
     return {
         "rates": len(rates), "rates in": sum(low <= x <= high for low, high, x in rates),
         "rate width": sum(high - low for low, high, _ in rates), "pairs": len(pairs),
+        "rate score": float(sum(interval_score(*x, LEVEL) for x in rates)),
+        "pair score": float(sum(interval_score(d.low, d.high, gap, LEVEL) for d, gap in pairs)),
         "pairs in": sum(d.low <= gap <= d.high for d, gap in pairs),
         "pair width": sum(d.high - d.low for d, _ in pairs),
         "settled": len(claims["settled"]), "settled right": sum(claims["settled"]),
@@ -321,7 +503,7 @@ def _print_rivals(others: dict[tuple[str, str], list[tuple[float, float]]]) -> N
         (name, f"{np.nanmean(some, axis=0)[0]:.0%}", f"{np.nanmean(some, axis=0)[1]:.2f}")
         for name, some in by_name.items()
     ]
-    print(Table(("other ways, mean of families", "rates inside 90%", "width"), tuple(rows), right=(1, 2)).to_text())
+    _print(("other ways, whole panels, mean of families", "rates inside 90%", "width"), rows)
 
 
 # -- leanings, and time ------------------------------------------------------------------------------------------------
@@ -344,7 +526,7 @@ def _print_leanings(panels: int) -> None:
             others += any(name != result.leanings[0].judge or slope == 0 for name in found)
         rows.append((judges, slope, panels, f"{hits / panels:.0%}" if slope else "–", f"{others / panels:.1%}"))
     heads = ("judges", "planted points per sd / 100", "panels of 500 items", "found", "false, any judge")
-    print(Table(heads, tuple(rows), right=(0, 1, 2, 3, 4)).to_text())
+    _print(heads, rows)
 
 
 def _print_cost() -> None:

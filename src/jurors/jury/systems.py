@@ -6,15 +6,16 @@ differences of all pairs and a ranking in tiers go out.
 **Without gold.** A system's rate is the mean share of votes for the good label. Its error is a shift b that all systems
 share and a shift d of its own, which more items do not narrow. Both are predicted from what the votes show,
 
-    sd(b) = .410 (spread + .02)^.70,      sd(d) = .294 (interaction + .02)^.58 max(.4 / J, 1)^.5,
+    sd(b)² = (.064² + gap²) k²,      sd(d)² = .03² + (.10 disagreement)² + interaction² / judges,
 
-where `spread` is the standard deviation of the judges' rates of the good label and `interaction` that of what a judge
-gives one system beyond both their means, without the noise of sampling. J is by how much more often, by the calibrated
-accuracies, the good label is given where it is true: weak judges show a part of a difference only. v is what stays
-unknown about the labels of the items. A rate has the variance sd(b)² + sd(d)² + v, a difference 2 sd(d)² + v + v': the
-common shift cancels.
+where `gap` is how far the mean share is from the calibrated rate, and k is 2.6 where the judges are not informative or
+an alarm is raised, else 1. `disagreement` is the part of the votes' variance that is within items: judges who disagree
+show a part of a difference only. `interaction` is the standard deviation of what a judge gives one system beyond both
+their means, without the noise of sampling. v is what stays unknown about the labels of the items. A rate has the
+variance sd(b)² + sd(d)² + v, a difference 2 sd(d)² + v + v': the common shift cancels.
 
-**With gold.** Each gold item of system s shows b + d_s and noise. The posterior of b and all d is normal.
+**With gold.** Each gold item of system s shows b + d_s and noise, whose variance is predicted from the votes and found
+from the gold items. The posterior of b and all d is normal.
 
 **An order** is settled where the difference is beyond chance over all pairs at once, the judges are informative and no
 alarm is raised; leaning where only its own interval excludes 0. The systems that are settled as better and as worse
@@ -54,16 +55,15 @@ from jurors.votes.table import Votes
 
 Order: TypeAlias = Literal["settled", "leaning", "not settled"]
 
-_COMMON, _COMMON_POWER = 0.410, 0.70  # sd of the shift that all systems share, by the spread of judges' rates
-_OWN, _OWN_POWER = 0.294, 0.58  # sd of a system's own shift, by the interaction of judges and systems
-_FLOOR = 0.02
-_TYPICAL_J, _J_POWER, _LEAST_J = 0.4, 0.5, 0.1  # weak judges show a part of a difference only
+_COMMON, _UNINFORMED = 0.064, 2.6  # least sd of the shift that all systems share; its factor for a doubtful panel
+_OWN, _DISAGREEING = 0.03, 0.10  # sd of a system's own shift: the least, and where votes depend on no item
 _MOST_ALARM_LINES = 4
 _MOST_LEANINGS = 3
 _FEW_SYSTEMS = 4  # the card lists the differences of so many
 _FEWEST_ITEMS = 10  # with fewer, a system is shown but not ranked
 _GOLD_NUMBERS = (20, 50, 100)
 _LEAST_NOISE = 0.02  # variance of one gold item's error
+_NOISE_ITEMS = 5  # gold items that its prediction from the votes is worth
 _GOOD_WORDS = ("pass", "passed", "yes", "true", "correct", "right", "good", "satisfied", "safe", "win", "1")
 _INSPECT_LABELS = ("c", "i", "p", "n")  # Inspect AI: correct, incorrect, partly, no answer
 _INFORMATIVE = 0.5  # share of the judges that must be better than a constant answer before an order is settled
@@ -445,14 +445,18 @@ def compare_graded(
         chosen = system >= 0 if at is None else at
         return np.asarray(np.bincount(system[chosen], (weight * values)[chosen], size), dtype=np.float64)
 
+    def mean(values: Floats) -> float:
+        """Over all items."""
+        return float((weight * values).sum() / max(weight.sum(), 1.0))
+
     # what stays unknown about each item's own label
     partition, doubt, expected = evaluation.partition, share * (1 - share), share
     if partition is not None:
         posterior = partition.posterior[counted.tuple_of_row]
-        mean = posterior @ scaled
-        of_label = posterior @ scaled**2 - mean**2
+        calibrated = posterior @ scaled
+        of_label = posterior @ scaled**2 - calibrated**2
         doubt = np.where(np.isfinite(of_label), np.maximum(of_label, 0.0), doubt)
-        expected = np.where(np.isfinite(mean), mean, share)
+        expected = np.where(np.isfinite(calibrated), calibrated, share)
     is_gold = np.zeros(votes.rows, dtype=bool) if known is None else np.asarray(known) >= 0
     doubt = np.where(is_gold, 0.0, doubt)
     items = total(1.0)
@@ -464,19 +468,29 @@ def compare_graded(
     if adjust is not None:
         shift, of_slope = _at_equal(adjust[1], share, system, weight, size, adjust[0])
         rate = rate - shift
-    spread, interaction = _judge_spread(row, juror, scaled[code], system, votes.weights, len(votes.jurors), size)
-    common, own = _COMMON * (spread + _FLOOR) ** _COMMON_POWER, _OWN * (interaction + _FLOOR) ** _OWN_POWER
-    own *= max(_TYPICAL_J / _discrimination(evaluation, good, float(share[weight > 0].mean())), 1.0) ** _J_POWER
+    reasons = []  # why the panel itself keeps an order from being settled
+    if any(alarm.level == "alarm" for alarm in evaluation.alarms):
+        reasons.append("an alarm is raised about the judges")
+    informative = len(evaluation.jurors) - len(evaluation.ranking.uninformative)
+    if not evaluation.exam and informative < _INFORMATIVE * len(evaluation.jurors):
+        reasons.append("too few judges are known to do better than a constant answer")
+    square = np.bincount(row, weights=scaled[code] ** 2, minlength=votes.rows) / np.maximum(cast, 1)
+    within = (square - share**2) * cast / np.maximum(cast - 1, 1)
+    common, own = _shift_sds(
+        gap=mean(expected - share), disagreement=mean(within) / max(mean(square) - mean(share) ** 2, 1e-9),
+        interaction=_interaction(row, juror, scaled[code], system, votes.weights, len(votes.jurors), size),
+        is_doubtful=bool(reasons),
+    )  # fmt: skip
     bias, covariance = np.zeros(size), np.full((size, size), common**2) + own**2 * np.eye(size)
     prior, unknown_before = covariance, unknown
     golden = np.zeros(size, dtype=int)
     # how far one item's vote share is from its truth
-    noise = max(float((weight * ((share - expected) ** 2 + doubt)).sum() / max(weight.sum(), 1.0)), _LEAST_NOISE)
+    noise = max(mean((share - expected) ** 2 + doubt), _LEAST_NOISE)
     if is_gold.any():
         truth = scaled[np.where(is_gold, np.asarray(known), 0)]
         at = is_gold & (system >= 0) & (cast > 0)
         golden = np.bincount(system[at], minlength=size)
-        bias, covariance = _bias_given_gold((share - truth)[at], system[at], covariance)
+        bias, covariance = _bias_given_gold((share - truth)[at], system[at], covariance, noise)
         left = 1 - total(1.0, at) / safe  # the share of items whose label is not known
         rate, covariance = rate + total(truth - share, at) / safe - bias * left, covariance * np.outer(left, left)
     covariance = covariance + of_slope
@@ -484,12 +498,6 @@ def compare_graded(
     z = NormalDist().inv_cdf(0.5 + level / 2)
     half = z * np.sqrt(np.diag(covariance) + unknown)
     low, high = np.maximum(rate - half, 0.0), np.minimum(rate + half, 1.0)
-    reasons = []  # why the panel itself keeps an order from being settled
-    if any(alarm.level == "alarm" for alarm in evaluation.alarms):
-        reasons.append("an alarm is raised about the judges")
-    informative = len(evaluation.jurors) - len(evaluation.ranking.uninformative)
-    if not evaluation.exam and informative < _INFORMATIVE * len(evaluation.jurors):
-        reasons.append("too few judges are known to do better than a constant answer")
     ranked = [k for k in order.tolist() if items[k] >= _FEWEST_ITEMS]
     questions = _questions(votes, group_names, names)
     strict = NormalDist().inv_cdf(1 - (1 - level) / 2 / max(len(list(combinations(ranked, 2))), 1))
@@ -524,23 +532,10 @@ def compare_graded(
     )  # fmt: skip
 
 
-def _discrimination(evaluation: Evaluation, good: Label | None, share: float) -> float:
-    """By how much more often the good label is given where it is true, by the calibrated accuracies (Youden's J)."""
-    accuracies = [evaluation.accuracy[name] for name in evaluation.jurors] if evaluation.has_grades else []
-    right = [accuracy[good] for accuracy in accuracies if good is not None and accuracy.get(good) is not None]
-    if not right or evaluation.exam:
-        return _TYPICAL_J
-    hits = float(np.mean([float(x) for x in right]))
-    others = [label for label in evaluation.labels if label != good]
-    correct = [accuracy[others[0]] for accuracy in accuracies if accuracy.get(others[0]) is not None]
-    prevalence = evaluation.prevalence.get(good)
-    if len(others) == 1 and correct:
-        found = hits + float(np.mean([float(x) for x in correct])) - 1
-    elif prevalence is not None and prevalence < 1:
-        found = hits - (share - float(prevalence) * hits) / (1 - float(prevalence))
-    else:
-        return _TYPICAL_J
-    return min(max(found, _LEAST_J), 1.0)
+def _shift_sds(*, gap: float, disagreement: float, interaction: float, is_doubtful: bool) -> tuple[float, float]:
+    """The standard deviations of the shift that all systems share, and of a system's own."""
+    own = float(np.sqrt(_OWN**2 + (_DISAGREEING * disagreement) ** 2 + interaction**2))
+    return float(np.hypot(_COMMON, gap)) * (_UNINFORMED if is_doubtful else 1.0), own
 
 
 def _at_equal(
@@ -566,39 +561,32 @@ def _at_equal(
     return slope * away, error * np.outer(away, away)
 
 
-def _judge_spread(
+def _interaction(
     row: NDArray[Any], juror: NDArray[Any], value: Floats, system: NDArray[Any], weights: NDArray[Any], jurors: int,
     size: int,
-) -> tuple[float, float]:  # fmt: skip
-    """The standard deviations of the judges' rates, and of judge by system without sampling noise."""
+) -> float:  # fmt: skip
+    """The standard error of a system's rate by what judges give it beyond both their means, were other judges drawn."""
     at = system[row] >= 0
     cell, weight = juror[at].astype(np.int64) * size + system[row][at], weights[row][at].astype(float)
     shape = (jurors, size)
     votes = np.bincount(cell, weights=weight, minlength=jurors * size).reshape(shape)
     total = np.bincount(cell, weights=weight * value[at], minlength=jurors * size).reshape(shape)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        judge_rate = total.sum(axis=1) / votes.sum(axis=1)
-        rate = total / votes
-        noise = rate * (1 - rate) / votes
-    spread = float(np.nanstd(judge_rate, ddof=1)) if np.isfinite(judge_rate).sum() > 1 else 0.0
-    complete = np.isfinite(rate).all(axis=1)
-    rate, noise = rate[complete], noise[complete]
-    judges = len(rate)
+    complete = (votes > 0).all(axis=1)
+    rate, judges = total[complete] / votes[complete], int(complete.sum())
     if judges < 2 or size < 2:
-        return spread, 0.0
+        return 0.0
     left = rate - rate.mean(axis=1, keepdims=True) - rate.mean(axis=0, keepdims=True) + rate.mean()
+    noise = rate * (1 - rate) / votes[complete]
     variance = (left**2).sum() / ((judges - 1) * (size - 1)) - noise.mean()
-    return spread, float(np.sqrt(max(variance, 0.0)))
+    return float(np.sqrt(max(variance, 0.0) / judges))
 
 
-def _bias_given_gold(errors: Floats, system: NDArray[Any], prior: Floats) -> tuple[Floats, Floats]:
+def _bias_given_gold(errors: Floats, system: NDArray[Any], prior: Floats, noise: float) -> tuple[Floats, Floats]:
     """The posterior mean (S,) and covariance (S, S) of each system's shift, from vote shares minus true values."""
-    size = len(prior)
-    counts = np.bincount(system, minlength=size).astype(float)
-    sums = np.bincount(system, weights=errors, minlength=size)
-    centred = errors - (sums / np.maximum(counts, 1.0))[system]
-    freedom = max(len(errors) - int((counts > 0).sum()), 1)
-    noise = max(float((centred**2).sum()) / freedom if len(errors) > 2 else 0.0, _LEAST_NOISE)
+    counts = np.bincount(system, minlength=len(prior)).astype(float)
+    sums = np.bincount(system, weights=errors, minlength=len(prior))
+    squares = float(((errors - (sums / np.maximum(counts, 1.0))[system]) ** 2).sum())
+    noise = (squares + _NOISE_ITEMS * noise) / (len(errors) - int((counts > 0).sum()) + _NOISE_ITEMS)
     precision = np.linalg.inv(prior) + np.diag(counts) / noise
     covariance = np.linalg.inv(precision)
     return np.asarray(covariance @ (sums / noise)), np.asarray(covariance)
@@ -618,8 +606,8 @@ def _gold_widths(
         alone = np.diag(known) + unknown * left
         pairs = alone[:, None] + alone[None, :] - 2 * known
         of_pairs = pairs[np.triu_indices(len(items), 1)]
-        mean = [float(np.sqrt(np.maximum(x, 0.0)).mean()) * z * unit if len(x) else 0.0 for x in (alone, of_pairs)]
-        widths[number] = GoldWidths(*mean)
+        halves = (np.minimum(z * np.sqrt(np.maximum(x, 0.0)), most) for x, most in ((alone, 0.5), (of_pairs, 1.0)))
+        widths[number] = GoldWidths(*(float(half.mean()) * unit if len(half) else 0.0 for half in halves))
     return widths
 
 
