@@ -51,7 +51,7 @@ from typing import Any
 import numpy as np
 
 from jurors._numeric import Flags, Floats, Integers
-from jurors.uncertainty.reference import PanelTraits, Population
+from jurors.uncertainty.reference import CORE, PanelTraits, Population
 from jurors.uncertainty.scenarios import (
     DRAWS,
     MANY,
@@ -287,6 +287,7 @@ def _gold_sums(jury: JuryVotes, odds: list[Floats], drawn: Scenarios, gold: Floa
 
 # -- distributions and intervals ---------------------------------------------------------------------------------------
 
+PREVALENCE_DEVIATION = 0.1  #: radians by which prevalences deviate further than earlier panels' label bias explains
 _WIDEST = 0.6  # radians; the uniform distribution has about half of that
 _NOISE = 7  # values that every scenario is spread to
 
@@ -363,6 +364,9 @@ class CalibratedShares:
         share = np.concatenate([self._prevalences[:, :DRAWS], cells, score[:, :DRAWS]])
         with np.errstate(divide="ignore", invalid="ignore"):
             doubt = self.sums.doubt / self.sums.items**2 + self.noise.prevalence
+            if self.sums.gold is None:
+                mean = share[: len(doubt)].mean(axis=1)
+                doubt = doubt + min(PREVALENCE_DEVIATION, self.population.label_bias) ** 2 * 4.0 * mean * (1.0 - mean)
             return spread_shares(share, np.concatenate([doubt, accuracy_doubt[:-1].ravel(), score_doubt]))
 
     @property
@@ -623,7 +627,7 @@ def drawn_scenarios(
         seen = [GoldTuples(part[at], jury.distinct[at], gold[at]) for part in odds]
         prior = np.full(len(odds), (1.0 - FIRST_METHOD) / max(len(odds) - 1, 1))
         prior[0] = FIRST_METHOD if rivals else 1.0
-        drawn = gold_scenarios(seen, prior, center, sd, population.label_bias)
+        drawn = gold_scenarios(seen, prior, center, sd / CORE, population.label_bias)  # gold finds the outer tails
     return odds, drawn
 
 
