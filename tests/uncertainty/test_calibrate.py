@@ -110,11 +110,13 @@ def test_a_juror_who_always_says_the_same_is_as_good_as_the_label_is_common() ->
     assert np.diff(ends["score"][0]) >= 0.8 * np.diff(ends["prevalence"][1])
 
 
-def test_only_prevalences_without_gold_deviate_further_than_the_label_bias(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_shares_of_the_panel_without_gold_deviate_further_than_its_label_bias(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     jury, key = random_jury(3, tuples=300, labels=2)
     both = [calibrate(jury, POPULATION, gold=gold) for gold in (None, np.floor(key / 2))]
     without = [shares.interval(0.9) for shares in both]
-    monkeypatch.setattr("jurors.uncertainty.calibrate.PREVALENCE_DEVIATION", 0.0)
+    monkeypatch.setattr("jurors.uncertainty.calibrate.PANEL_DEVIATION", 0.0)
     plain, told = (replace(shares).interval(0.9) for shares in both)
     assert (np.diff(without[0]["prevalence"]) > 1.02 * np.diff(plain["prevalence"])).all()
     assert (without[0]["score"] == plain["score"]).all()

@@ -287,7 +287,7 @@ def _gold_sums(jury: JuryVotes, odds: list[Floats], drawn: Scenarios, gold: Floa
 
 # -- distributions and intervals ---------------------------------------------------------------------------------------
 
-PREVALENCE_DEVIATION = 0.1  #: radians by which prevalences deviate further than earlier panels' label bias explains
+PANEL_DEVIATION = 0.1  #: radians by which prevalences and wrong labels deviate beyond that: later panels showed more
 _WIDEST = 0.6  # radians; the uniform distribution has about half of that
 _NOISE = 7  # values that every scenario is spread to
 
@@ -364,9 +364,7 @@ class CalibratedShares:
         share = np.concatenate([self._prevalences[:, :DRAWS], cells, score[:, :DRAWS]])
         with np.errstate(divide="ignore", invalid="ignore"):
             doubt = self.sums.doubt / self.sums.items**2 + self.noise.prevalence
-            if self.sums.gold is None:
-                mean = share[: len(doubt)].mean(axis=1)
-                doubt = doubt + min(PREVALENCE_DEVIATION, self.population.label_bias) ** 2 * 4.0 * mean * (1.0 - mean)
+            doubt = doubt + self._panel_deviation(share[: len(doubt)])
             return spread_shares(share, np.concatenate([doubt, accuracy_doubt[:-1].ravel(), score_doubt]))
 
     @property
@@ -433,6 +431,7 @@ class CalibratedShares:
             share = sums.right.sum(axis=1) / sums.votes[:, None]
             score, doubt = self._with_deviations(share, doubt, self.population.deviation, by_gold)
             score[-1] = np.maximum(1.0 - score[-1] - sums.caught / sums.items, 0.0)
+            doubt[-1] += self._panel_deviation(score[-1:, :DRAWS])[0]
         return score, doubt
 
     @cached_property
@@ -452,6 +451,11 @@ class CalibratedShares:
                 variance = ratio_variance(gold.doubt_right, gold.doubt_met, mean) / size**2
                 by_gold = gaps, variance, gold.expected > 1e-6, np.clip(1.0 - gold.expected / met, 0.0, 1.0)
             return self._with_deviations(accuracy, doubt, self.population.label_deviation, by_gold)
+
+    def _panel_deviation(self, share: Floats) -> Floats:
+        """The variance of shares (statistics, draws) of the whole panel beyond the scenarios; gold leaves none."""
+        mean, sd = share.mean(axis=1), min(PANEL_DEVIATION, self.population.label_bias)
+        return np.zeros(len(mean)) if self.sums.gold is not None else 4.0 * sd**2 * mean * (1.0 - mean)
 
     def _with_deviations(
         self, share: Floats, doubt: Floats, usual: float, by_gold: tuple[Floats, Floats, Flags, Floats] | None

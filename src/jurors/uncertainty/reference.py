@@ -28,7 +28,7 @@ from jurors.results import Columns, Result, Table, columns_of, csv_text, with_fo
 LEAST_SHARED = 0.03  #: a smaller shared error counts as this: the difference cannot be measured
 ON_A_LINE = 0.65  #: factor of the shared error for ordered fits; see `Population.on_a_line`
 SMALL_SHIFT = 1.6  #: of log rho, for three jurors; `benchmarks/calibration.py` measures what it does
-SMALL_KAPPA = 2.5  #: by which agreement beyond chance lowers that, where there are more than two labels
+SMALL_KAPPA = 2.2  #: by which agreement beyond chance lowers that, where there are more than two labels
 CORE = 0.7  #: of the standard deviation of log rho that keys show, some of which is noise; the best interval score
 SMALL_DEVIATION = 1.25  #: by which gold expects the variance of deviations to be larger for three jurors, of itself
 LENT = 4.0  #: how many juries the shipped ones count as, together with the user's own
