@@ -13,8 +13,8 @@ measured, and a few gold items identify them.
 rho     the *shared error*: n_i jurors whose errors have intraclass correlation rho are worth n_i tau_i independent ones
         (the design effect of survey sampling).
 b       the *label bias*: which labels the jury as a whole gives too often or too rarely, in log-odds. It moves
-        prevalences, accuracies and scores alike, so that a juror who always gives the same answer has the interval of
-        that label's prevalence.
+        prevalences, accuracies and scores alike, so that a juror who always gives the same answer has nearly the
+        interval of that label's prevalence; without gold, prevalences and wrong labels deviate by PANEL_DEVIATION more.
 delta   a juror's own *deviation* from what q implies, of constant size on the scale asin(sqrt(share)).
 
 A scenario (`scenarios`) is one draw of (rho, b). The statistics of every scenario (`expected_sums`), spread by what

@@ -384,7 +384,7 @@ def log_odds(posterior: Floats, distinct: Floats) -> Floats:
     Returns
     -------
     ndarray, (T, R)
-        Between -MOST_PER_JUROR times `distinct` and 0.
+        Between -MOST_PER_JUROR times `distinct`, of whom at most MOST_JURORS count, and 0.
     """
     with np.errstate(divide="ignore"):
         likely = np.log(posterior.T, order="C")  # a maximum over a short last axis takes four times as long
