@@ -110,6 +110,19 @@ def test_a_juror_who_always_says_the_same_is_as_good_as_the_label_is_common() ->
     assert np.diff(ends["score"][0]) >= 0.8 * np.diff(ends["prevalence"][1])
 
 
+def test_only_shares_of_the_panel_without_gold_deviate_further_than_its_label_bias(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    jury, key = random_jury(3, tuples=300, labels=2)
+    both = [calibrate(jury, POPULATION, gold=gold) for gold in (None, np.floor(key / 2))]
+    without = [shares.interval(0.9) for shares in both]
+    monkeypatch.setattr("jurors.uncertainty.calibrate.PANEL_DEVIATION", 0.0)
+    plain, told = (replace(shares).interval(0.9) for shares in both)
+    assert (np.diff(without[0]["prevalence"]) > 1.02 * np.diff(plain["prevalence"])).all()
+    assert (without[0]["score"] == plain["score"]).all()
+    assert (without[1]["prevalence"] == told["prevalence"]).all()
+
+
 def test_a_fit_that_is_sure_of_thousands_of_items_is_not_believed() -> None:
     jury, _ = random_jury(tuples=50, jurors=13, labels=2, missing=0.0)
     sure = np.eye(2)[np.arange(50) % 2]
@@ -233,6 +246,6 @@ def test_a_voice_is_counted_once_per_tuple() -> None:
 
 
 def test_log_odds_are_relative_to_the_likeliest_and_no_lower_than_the_voices_allow() -> None:
-    posterior = np.array([[0.5, 0.25, 0.25], [0.0, 1.0, 0.0], [0.0, 0.01, 0.99], [np.nan, np.nan, np.nan]])
-    expected = [[0, -np.log(2), -np.log(2)], [-6, 0, -6], [-3, -3, 0], [0, 0, 0]]
-    assert log_odds(posterior, np.array([2.0, 2, 0, 1])) == pytest.approx(np.array(expected))
+    posterior = np.array([[0.5, 0.25, 0.25], [0.0, 1.0, 0.0], [0.0, 0.01, 0.99], [np.nan] * 3, [1.0, 0.0, 0.0]])
+    expected = [[0, -np.log(2), -np.log(2)], [-6, 0, -6], [-3, -3, 0], [0, 0, 0], [0, -27, -27]]
+    assert log_odds(posterior, np.array([2.0, 2, 0, 1, 100])) == pytest.approx(np.array(expected))

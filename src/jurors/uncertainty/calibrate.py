@@ -13,8 +13,8 @@ measured, and a few gold items identify them.
 rho     the *shared error*: n_i jurors whose errors have intraclass correlation rho are worth n_i tau_i independent ones
         (the design effect of survey sampling).
 b       the *label bias*: which labels the jury as a whole gives too often or too rarely, in log-odds. It moves
-        prevalences, accuracies and scores alike, so that a juror who always gives the same answer has the interval of
-        that label's prevalence.
+        prevalences, accuracies and scores alike, so that a juror who always gives the same answer has nearly the
+        interval of that label's prevalence; without gold, prevalences and wrong labels deviate by PANEL_DEVIATION more.
 delta   a juror's own *deviation* from what q implies, of constant size on the scale asin(sqrt(share)).
 
 A scenario (`scenarios`) is one draw of (rho, b). The statistics of every scenario (`expected_sums`), spread by what
@@ -51,7 +51,7 @@ from typing import Any
 import numpy as np
 
 from jurors._numeric import Flags, Floats, Integers
-from jurors.uncertainty.reference import PanelTraits, Population
+from jurors.uncertainty.reference import CORE, PanelTraits, Population
 from jurors.uncertainty.scenarios import (
     DRAWS,
     MANY,
@@ -287,6 +287,7 @@ def _gold_sums(jury: JuryVotes, odds: list[Floats], drawn: Scenarios, gold: Floa
 
 # -- distributions and intervals ---------------------------------------------------------------------------------------
 
+PANEL_DEVIATION = 0.1  #: radians by which prevalences and wrong labels deviate beyond that: later panels showed more
 _WIDEST = 0.6  # radians; the uniform distribution has about half of that
 _NOISE = 7  # values that every scenario is spread to
 
@@ -363,6 +364,7 @@ class CalibratedShares:
         share = np.concatenate([self._prevalences[:, :DRAWS], cells, score[:, :DRAWS]])
         with np.errstate(divide="ignore", invalid="ignore"):
             doubt = self.sums.doubt / self.sums.items**2 + self.noise.prevalence
+            doubt = doubt + self._panel_deviation(share[: len(doubt)])
             return spread_shares(share, np.concatenate([doubt, accuracy_doubt[:-1].ravel(), score_doubt]))
 
     @property
@@ -429,6 +431,7 @@ class CalibratedShares:
             share = sums.right.sum(axis=1) / sums.votes[:, None]
             score, doubt = self._with_deviations(share, doubt, self.population.deviation, by_gold)
             score[-1] = np.maximum(1.0 - score[-1] - sums.caught / sums.items, 0.0)
+            doubt[-1] += self._panel_deviation(score[-1:, :DRAWS])[0]
         return score, doubt
 
     @cached_property
@@ -448,6 +451,11 @@ class CalibratedShares:
                 variance = ratio_variance(gold.doubt_right, gold.doubt_met, mean) / size**2
                 by_gold = gaps, variance, gold.expected > 1e-6, np.clip(1.0 - gold.expected / met, 0.0, 1.0)
             return self._with_deviations(accuracy, doubt, self.population.label_deviation, by_gold)
+
+    def _panel_deviation(self, share: Floats) -> Floats:
+        """The variance of shares (statistics, draws) of the whole panel beyond the scenarios; gold leaves none."""
+        mean, sd = share.mean(axis=1), min(PANEL_DEVIATION, self.population.label_bias)
+        return np.zeros(len(mean)) if self.sums.gold is not None else 4.0 * sd**2 * mean * (1.0 - mean)
 
     def _with_deviations(
         self, share: Floats, doubt: Floats, usual: float, by_gold: tuple[Floats, Floats, Flags, Floats] | None
@@ -623,7 +631,7 @@ def drawn_scenarios(
         seen = [GoldTuples(part[at], jury.distinct[at], gold[at]) for part in odds]
         prior = np.full(len(odds), (1.0 - FIRST_METHOD) / max(len(odds) - 1, 1))
         prior[0] = FIRST_METHOD if rivals else 1.0
-        drawn = gold_scenarios(seen, prior, center, sd, population.label_bias)
+        drawn = gold_scenarios(seen, prior, center, sd / CORE, population.label_bias)  # gold finds the outer tails
     return odds, drawn
 
 

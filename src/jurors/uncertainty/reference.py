@@ -27,9 +27,9 @@ from jurors.results import Columns, Result, Table, columns_of, csv_text, with_fo
 
 LEAST_SHARED = 0.03  #: a smaller shared error counts as this: the difference cannot be measured
 ON_A_LINE = 0.65  #: factor of the shared error for ordered fits; see `Population.on_a_line`
-SMALL_SHIFT = 1.37  #: of log rho, for three jurors; `benchmarks/calibration.py` measures what it does
-SMALL_KAPPA = 1.77  #: by which agreement beyond chance lowers that, where there are more than two labels
-SMALL_SD = 0.318  #: by which the standard deviation of log rho is larger for three jurors
+SMALL_SHIFT = 1.6  #: of log rho, for three jurors; `benchmarks/calibration.py` measures what it does
+SMALL_KAPPA = 2.2  #: by which agreement beyond chance lowers that, where there are more than two labels
+CORE = 0.7  #: of the standard deviation of log rho that keys show, some of which is noise; the best interval score
 SMALL_DEVIATION = 1.25  #: by which gold expects the variance of deviations to be larger for three jurors, of itself
 LENT = 4.0  #: how many juries the shipped ones count as, together with the user's own
 _ENOUGH = 8  # juries needed to regress shared error on spread
@@ -77,7 +77,7 @@ class Population:
     center: float  #: mean of log rho at the mean log spread
     slope: float  #: of log rho by log spread
     log_spread: float  #: mean log spread
-    sd: float  #: of log rho around that line
+    sd: float  #: of log rho around that line, without its outer tails (CORE)
     independent: float  #: share of juries whose jurors err (almost) independently
     label_bias: float  #: standard deviation of a label's bias, one standard error above its estimate
     deviation: float  #: standard deviation of a juror's own deviation in score
@@ -89,17 +89,16 @@ class Population:
         """The prior of log rho for a panel with these traits.
 
         Small panels share more: their shared error exceeds that of the large panels they are drawn from by SMALL_SHIFT
-        at three jurors, falling to 0 at twelve in proportion to the logarithm, and varies more. With more than two
-        labels agreement is evidence of accuracy and lowers it; with two labels it is not (docs/calibration.md).
+        at three jurors, falling to 0 at twelve in proportion to the logarithm. With more than two labels agreement is
+        evidence of accuracy and lowers it; with two labels it is not (docs/calibration.md).
 
         Returns
         -------
         mean, sd : float
         """
         line = self.center + self.slope * (_log(traits.spread) - self.log_spread)
-        tiny = min(max(math.log(5 / max(traits.jurors, 1)) / math.log(5 / 3), 0.0), 1.0)
         shift = traits.smallness * (SMALL_SHIFT - SMALL_KAPPA * max(traits.kappa, 0.0))
-        return line + shift, self.sd + SMALL_SD * tiny
+        return line + shift, self.sd
 
     def with_gold(self, traits: PanelTraits) -> Population:
         """The same where gold shows how far jurors deviate: in small panels, expect them to deviate further.
@@ -161,7 +160,7 @@ def fit_population(juries: Sequence[ReferenceJury], weights: Sequence[float] | N
         center=center,
         slope=slope,
         log_spread=log_spread,
-        sd=float(np.sqrt(weight @ left**2 / max(total - 2, 1))),
+        sd=CORE * float(np.sqrt(weight @ left**2 / max(total - 2, 1))),
         independent=float(weight @ [jury.rho < LEAST_SHARED for jury in juries] + 0.5) / (total + 1),
         label_bias=_label_bias(juries, weight),
         deviation=deviation,

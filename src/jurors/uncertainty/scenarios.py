@@ -315,6 +315,7 @@ def laplace(gold: GoldTuples, log_rho: Floats, bias: float) -> tuple[Floats, Flo
 
 _MOST_AT_ONCE = 1 << 22  # votes: a hundred million need not be stored by cell as well
 MOST_PER_JUROR = 3.0  #: log-odds one juror may add (20 to 1): a fit that claims more is not believed
+MOST_JURORS = 9.0  #: how many may add that much, however many voted
 
 
 @dataclass(frozen=True)
@@ -383,14 +384,14 @@ def log_odds(posterior: Floats, distinct: Floats) -> Floats:
     Returns
     -------
     ndarray, (T, R)
-        Between -MOST_PER_JUROR times `distinct` and 0.
+        Between -MOST_PER_JUROR times `distinct`, of whom at most MOST_JURORS count, and 0.
     """
     with np.errstate(divide="ignore"):
         likely = np.log(posterior.T, order="C")  # a maximum over a short last axis takes four times as long
     if np.isnan(likely[0]).any():
         likely = np.where(np.isnan(likely), 0.0, likely)
     likely -= likely.max(axis=0)
-    np.maximum(likely, -MOST_PER_JUROR * np.maximum(distinct, 1.0), out=likely)
+    np.maximum(likely, -MOST_PER_JUROR * np.clip(distinct, 1.0, MOST_JURORS), out=likely)
     return np.ascontiguousarray(likely.T)
 
 
