@@ -275,7 +275,8 @@ def measure_contradictions(bench: Bench) -> Part:
             tests = [check_gold(labels, g.astype(int), graded.wrong_label_values) for g in drawn_gold(vote_set, size)]
             raised.setdefault((is_beyond, size), []).extend(float(bool(alarms)) for _, alarms in tests)
     rows_ = [
-        (size, *(percent(float(np.mean(raised.get((k, size)) or [np.nan]))) for k in (True, False))) for size in GOLD
+        (size, *(percent(float(np.mean(of))) if (of := raised.get((k, size))) else "–" for k in (True, False)))
+        for size in GOLD
     ]
     heads = ("gold items", f"more wrong than allowed ({', '.join(beyond) or 'no panel'})", "others")
     yield "", table(heads, rows_)

@@ -33,6 +33,8 @@ def test_every_method_is_calibrated_inside_its_own_interval(method: str) -> None
         for name, value in getattr(grades, statistic).items():
             low, high = grades.interval[statistic][name]
             assert 0 <= low <= value <= high <= 1
+    (first_low, first_high), (low, high) = grades.interval["prevalence"].values()
+    assert (first_low + high, first_high + low) == (pytest.approx(1), pytest.approx(1))  # of two labels: complements
     low, high = grades.interval["wrong_labels"]
     assert 0 <= low <= grades.wrong_labels <= high <= 1
     assert sum(grades.prevalence.values()) == pytest.approx(1)

@@ -398,6 +398,8 @@ class CalibratedShares:
         """
         ends = np.stack([quantile(self.values, tail) for tail in _tails(level)], axis=1, dtype=np.float64)
         sums = self.sums
+        if len(sums.prevalence) == 2:  # one label's share is the other's complement, and so is its interval
+            ends[:2] = (ends[:2] + 1.0 - ends[1::-1, ::-1]) / 2.0
         met = sums.met[:-1].sum(axis=2).ravel() / sums.met.shape[2]
         items = np.concatenate([np.full(len(sums.prevalence), sums.items), met, sums.votes])
         size = np.maximum(np.rint(items), 1.0)[:, None]
