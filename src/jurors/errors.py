@@ -116,8 +116,9 @@ def spell_options(message: str) -> str:
 
     once = re.sub(r"(?<![\w=.-])[a-z_]+= \((--[^()]*)\)", r"\1", message)
     flags = re.sub(r"(?<![\w=.-])([a-z_]+)=(.?)", spell, once)
-    unquoted = re.sub(r"(--[a-z-]+) '([\w.,:=|-]+)'", r"\1 \2", flags)
-    return re.sub(r"(--[a-z-]+) True\b", r"\1", unquoted)
+    unquoted = re.sub(r"(--[a-z-]+) '([\w.,:=-]+)'", r"\1 \2", flags)
+    switches = {option.flag for option in OPTIONS.values() if option.kind is bool}
+    return re.sub(r"(--[a-z-]+) True\b", lambda found: found[1] if found[1] in switches else found[0], unquoted)
 
 
 class JurorsError(ValueError):

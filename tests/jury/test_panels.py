@@ -31,6 +31,8 @@ def test_a_panel_without_a_juror_is_the_panel_of_the_others(votes: jurors.Votes)
         assert panel.changed == np.mean(jurors.label(rest).label != whole)
     assert found.panels[-1].changed == min(panel.changed for panel in found.panels)
     assert "You lose least without coin" in str(found)
+    counted = jurors.panels(jurors.Sketch.from_votes(votes))
+    assert [panel.changed for panel in counted.panels] == pytest.approx([panel.changed for panel in found.panels])
 
 
 def test_the_cheapest_panel_changes_few_labels_and_leaves_out_what_is_dear(votes: jurors.Votes) -> None:
@@ -62,7 +64,11 @@ def test_a_panel_that_cannot_be_graded_is_shown_as_such() -> None:
 def test_what_cannot_be_compared_is_refused(votes: jurors.Votes) -> None:
     with pytest.raises(VotesError, match="needs 4 to 30 jurors, and there are 3"):
         jurors.panels(votes.take(["a", "b", "c"]))
-    with pytest.raises(OptionError, match="names no price of b, c, d"):
+    with pytest.raises(OptionError, match="no price for b, c, d"):
         jurors.panels(votes.take(["a", "b", "c", "d"]), price={"a": 1})
+    with pytest.raises(OptionError, match="a price must be a number from 0 on"):
+        jurors.panels(votes, price=dict.fromkeys(votes.jurors, -1))
+    with pytest.raises(OptionError, match="most_changed must be a share"):
+        jurors.panels(votes, most_changed=-1)
     with pytest.raises(VotesError, match="no juror 'x'"):
         jurors.panels(votes, price={"x": 1})

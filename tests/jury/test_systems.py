@@ -14,6 +14,7 @@ from command_line import refused, run
 
 import jurors
 from jurors.errors import JurorsError, OptionError
+from jurors.jury.leanings import self_preference
 from jurors.jury.systems import SystemComparison
 
 
@@ -381,3 +382,34 @@ def test_categories_and_values_in_memory_are_covariates() -> None:
             jurors.systems(votes, by=frame.model.tolist(), covariate={"place": values})
     with pytest.raises(OptionError, match="'length': give its values"):
         jurors.systems(votes, by=frame.model.tolist(), covariate="length")
+
+
+def test_judges_who_favour_their_own_family_are_found_and_left_out() -> None:
+    rng = np.random.default_rng(2)
+    names = np.repeat(["a", "b", "c", "d", "e", "f"], 300)
+    truth = rng.random(len(names)) < 0.5
+    judges = [f"judge {name}" for name in "abcdef"]
+    chance = np.where(truth[:, None], 0.85, 0.2) + 0.12 * (names[:, None] == np.array(list("abcdef")))
+    votes = jurors.Votes.from_matrix(np.where(rng.random(chance.shape) < chance, "pass", "fail"), jurors=judges)
+    family = {name: [name, f"judge {name}"] for name in "abcdef"}
+    found = jurors.systems(votes, by=names.tolist(), family=family)
+    assert found.self_preference is not None
+    assert found.self_preference.difference == pytest.approx(0.12, abs=0.04)
+    assert found.self_preference.p < 0.02
+    assert "own family" in str(found)
+    without = jurors.systems(votes, by=names.tolist(), family=family, not_own_family=True)
+    assert sum(without.evaluation.votes.values()) == 5 * len(names)
+    assert all(without.systems[name].rate < found.systems[name].rate for name in "abcdef")
+    with pytest.raises(OptionError, match="no judge and system are of one family"):
+        jurors.systems(votes, by=names.tolist(), family={"x": ["judge a", "judge b"]})
+    with pytest.raises(OptionError, match="no judge or system 'g'"):
+        jurors.systems(votes, by=names.tolist(), family={"x": ["judge a", "g"]})
+
+
+def test_without_self_preference_the_permutation_test_is_rarely_significant() -> None:
+    rng = np.random.default_rng(3)
+    own = np.eye(5, dtype=bool)
+    tests = [
+        self_preference(rng.random((5, 1)) + rng.random(5) + 0.05 * rng.normal(size=(5, 5)), own) for _ in range(200)
+    ]
+    assert np.mean([test is not None and test.p <= 0.05 for test in tests]) <= 0.09

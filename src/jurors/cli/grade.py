@@ -143,18 +143,22 @@ def label(
 @click.option("--covariate", multiple=True, metavar="COLUMN",
               help="Test whether judges favour answers by this column, such as length; repeatable.")  # fmt: skip
 @click.option("--adjust", metavar="COLUMN", help="Compare systems at an equal value of this column, such as length.")
+@click.option("--family", multiple=True, metavar="NAME=NAMES",
+              help="Judges and systems of one family: openai=gpt-4o-judge,gpt-4o; repeatable.")  # fmt: skip
+@click.option("--not-own-family", is_flag=True, help="Leave out judges' votes on systems of their own family.")
 @grading_option("gold")
 @grading_option("level")
 @output_options("text", "json", "csv", "md", card=True)
 def systems(
     source: Source, system: str | None, good: str | None, covariate: tuple[str, ...], adjust: str | None,
-    gold: str | None, level: float, output: Output,
+    family: tuple[str, ...], not_own_family: bool, gold: str | None, level: float, output: Output,
 ) -> None:  # fmt: skip
     """Compare systems by the judges' votes: each system's rate, differences of pairs, and a ranking in tiers."""
     with output.working("comparing") as bar:
         beside = tuple(dict.fromkeys((*covariate, *([] if adjust is None else [adjust]))))
         votes, groups = source.read_with_groups(system, bar, what="system", beside=beside)
-        names: dict[str, Any] = {"good": good, "covariate": covariate, "adjust": adjust}
+        names: dict[str, Any] = {"good": good, "covariate": covariate, "adjust": adjust, "family": family}
+        names["not_own_family"] = not_own_family
         compared = jurors.systems(votes, by=groups, gold=gold, level=level, **names)
     output.show(compared)
 

@@ -29,7 +29,7 @@ from jurors.sketch.pairs import Pairs
 from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.trio_alarms import CONTRADICTIONS
 from jurors.votes.codes import Finding, midpoint
-from jurors.votes.layout import SYSTEM_WORDS
+from jurors.votes.layout import SYSTEM_WORDS, split_item
 from jurors.votes.scale import drop_unused_labels
 from jurors.votes.table import Votes
 
@@ -178,7 +178,7 @@ def next_steps(
         yield Step(command_line("grade", files, options), grades)
         yield Step(command_line("check", files, options), "test whether you can trust the grades")
         yield Step(command_line("label", files, options), labels)
-        if kind is LABELS and (system := next((x for x in votes.item_columns if x.lower() in SYSTEM_WORDS), None)):
+        if kind is LABELS and (system := _system_column(votes)) is not None:
             from jurors.jury.systems import label_values
 
             with suppress(OptionError):  # no label is known to be the good one
@@ -200,6 +200,14 @@ def next_steps(
         options["ignore"] = tuple(name for name in _with(options.get("ignore"), ()) if name != key)
         why = "compare the jurors with the answer key"
         yield Step(command_line("score", files, options, "--key", key), why)
+
+
+def _system_column(votes: Votes) -> str | None:
+    """The column of two systems or more that is part of the items' names."""
+    for k, name in enumerate(votes.item_columns):
+        if name.lower() in SYSTEM_WORDS and len({split_item(item)[k] for item in votes.item_names().tolist()}) > 1:
+            return name
+    return None
 
 
 def _with(values: Any, more: Sequence[Any]) -> tuple[str, ...]:

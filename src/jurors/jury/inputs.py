@@ -6,7 +6,6 @@ the votes its tuple in the sketch. `label_refusals` says for what reasons votes 
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -412,16 +411,19 @@ def _alarms(tuples: Votes, silent: list[Alarm]) -> tuple[Alarm, ...]:
 def _is_misspelt(text: str, known: str) -> bool:
     """Whether a text is a known label in other case or blanks, with two letters swapped, or with one letter wrong.
 
-    >>> [_is_misspelt(text, "safe") for text in ("Safe ", "sfae", "sate", "unsafe", "save the day")]
-    [True, True, True, False, False]
+    >>> [_is_misspelt(text, "safe") for text in ("Safe ", "sfae", "saef", "sae", "unsafe", "ease")]
+    [True, True, True, False, False, False]
     """
     one, other = text.casefold().strip(), known.casefold().strip()
     if one == other:
         return True
-    if min(len(one), len(other)) < _FEWEST_LETTERS or not (one + other).isalpha() or one.endswith(other):
+    is_longer = one.endswith(other) or other.endswith(one)  # moral and amoral
+    if min(len(one), len(other)) < _FEWEST_LETTERS or not (one + other).isalpha() or is_longer:
         return False
-    same = sum(block.size for block in difflib.SequenceMatcher(None, one, other).get_matching_blocks())
-    return sorted(one) == sorted(other) or same >= max(len(one), len(other)) - 1
+    same = next((k for k, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    rest, known_rest = one[same:], other[same:]
+    is_swapped = rest[:2] == known_rest[1::-1] and rest[2:] == known_rest[2:]
+    return is_swapped or rest[1:] in (known_rest, known_rest[1:]) or rest == known_rest[1:]
 
 
 def _with_unused(counted: CountedVotes, unused: tuple[Any, ...]) -> tuple[Alarm, ...]:

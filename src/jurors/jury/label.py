@@ -33,6 +33,7 @@ from jurors.sketch.sketch import Sketch
 from jurors.votes.codes import code_type
 from jurors.votes.frame import collect_frame, is_frame
 from jurors.votes.key import ItemTexts
+from jurors.votes.layout import split_item
 from jurors.votes.table import Votes
 
 VOTE_OF = "vote of "
@@ -298,10 +299,9 @@ def _item_parts(items: NDArray[Any], columns: tuple[str, ...], source: Any) -> d
     """The cells of the columns that name the items together, as the table has them; None where one column does."""
     if not columns or set(columns) & set(_RESERVED[1:]):
         return None
-    names = [re.findall(r"((?:[^\\|]|\\.)*)(?:\||$)", str(name))[: len(columns)] for name in items.tolist()]
+    names = [split_item(name)[: len(columns)] for name in items.tolist()]
     parts: dict[str, NDArray[Any]] = {}
-    for column, cells in zip(columns, zip(*names, strict=True), strict=True):
-        texts = [re.sub(r"\\(.)", r"\1", cell) for cell in cells]
+    for column, texts in zip(columns, zip(*names, strict=True), strict=True):
         own: dict[str, Any] = {}
         if is_frame(source):
             own = {str(value): value for value in collect_frame(source)[column].unique().to_list()}

@@ -8,7 +8,7 @@ expected to be wrong, which items get another label, and who leads.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Unpack
@@ -17,7 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.errors import OptionError, SketchError, VotesError, format_names, match_name
-from jurors.evaluate.card import WIDTH, percent
+from jurors.evaluate.alarms import Alarm
+from jurors.evaluate.card import WIDTH, percent, short_alarm_lines, shorten_names
+from jurors.evaluate.evaluation import Evaluation
 from jurors.jury.grade import grade_rows
 from jurors.jury.inputs import as_votes, drop_silent_jurors
 from jurors.jury.kinds import LABELS, kind_of
@@ -29,6 +31,7 @@ from jurors.votes.table import Votes
 
 _MOST_JURORS = 30  # that are left out one by one
 _MOST_PRICED = 8  # of whose subsets all are graded: 219 panels
+_MOST_ALARM_LINES = 4
 _AS_NARROW = 1.1  # times the width of the intervals of the same scores by the whole panel
 
 
@@ -38,7 +41,7 @@ class Panel:
 
     jurors: tuple[str, ...]
     half_width: float  #: of the intervals of scores, in the mean over its jurors; infinite if they cannot be graded
-    half_width_in_whole: float  #: that of the same jurors in the whole panel
+    half_width_in_whole: float = math.inf  #: that of the same jurors in the whole panel
     wrong_labels: float | None = None  #: the share of labels that is expected to be wrong
     interval: tuple[float, float] | None = None  #: of this share
     changed: float = 1.0  #: the share of items that get another label than by the whole panel
@@ -56,31 +59,36 @@ class PanelComparison(Result):
     cheapest: Panel | None = None  #: of panels with nearly the same labels and intervals; None without prices
     most_changed: float  #: the share of items that such a panel may give another label
     level: float
+    alarms: tuple[Alarm, ...] = ()  #: of the whole panel
 
     _kind = "panels"
     _version = 1
 
     def _document(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("level", "most_changed", "whole", "panels", "cheapest")}
+        return {
+            name: getattr(self, name) for name in ("level", "most_changed", "whole", "panels", "cheapest", "alarms")
+        }
 
     def _columns(self) -> Columns:
         names = ("without", "changed", "half_width", "wrong_labels", "leader", "price")
         return columns_of(names, [tuple(getattr(x, name) for name in names) for x in (self.whole, *self.panels)])
 
     def _blocks(self, **_: Any) -> list[Block]:
+        names = shorten_names(self.whole.jurors, 20)
         heads = ["without", "other labels", "± of scores", "wrong labels", "leader", "price"]
         rows = [
             (
-                "(nobody)" if x.without is None else x.without[:20], percent(x.changed),
+                "(nobody)" if x.without is None else names[x.without], percent(x.changed),
                 f"{x.half_width * 100:.1f}" if math.isfinite(x.half_width) else "–",
                 "–" if x.wrong_labels is None else percent(x.wrong_labels),
-                (x.leader or "–")[:20], "" if x.price is None else f"{x.price:g}",
+                "–" if x.leader is None else names[x.leader], "" if x.price is None else f"{x.price:g}",
             )
             for x in (self.whole, *self.panels)
         ]  # fmt: skip
         shown = len(heads) - (self.whole.price is None)
         table = Table(tuple(heads[:shown]), tuple(row[:shown] for row in rows), right=(1, 2, 3, 5))
-        return [Notes(self.sentences(), width=WIDTH), table]
+        alarms = short_alarm_lines(self.alarms, _MOST_ALARM_LINES, {})
+        return [*(Notes(lines, width=WIDTH, hanging="  ") for lines in (alarms, self.sentences()) if lines), table]
 
     @property
     def least(self) -> Panel:
@@ -162,28 +170,36 @@ def panels(
         raise VotesError(f"comparing panels needs {MIN_JURORS + 1} to {most} jurors, and there are {len(names)}")
     prices = None if price is None else {match_name(j, names, "juror"): float(x) for j, x in price.items()}
     if prices is not None and (missing := [j for j in names if j not in prices]):
-        raise OptionError(f"price= names no price of {format_names(missing, 6)}", name="price")
-    whole, widths, labels = _graded(votes, names, level)
-    if labels is None or whole.wrong_labels is None:
+        raise OptionError(f"there is no price for {format_names(missing, 6)}; give every juror one", name="price")
+    if prices is not None and not all(0 <= x < math.inf for x in prices.values()):
+        raise OptionError("a price must be a number from 0 on", name="price")
+    if not 0 <= most_changed <= 1:
+        raise OptionError(f"most_changed must be a share from 0 to 1, got {most_changed!r}", name="most_changed")
+    graded, labels = _graded(votes, names, level)
+    if labels is None or graded.wrong_labels is None:
         raise VotesError("these votes show too little to compare panels; jurors.grade(votes) says why")
 
     def compared(group: Sequence[str]) -> Panel:
-        before = _mean_width(widths[j] for j in group)
-        price = None if prices is None else sum(prices[j] for j in group)
+        about: dict[str, Any] = {
+            "half_width_in_whole": _mean_width(graded, group),
+            "price": None if prices is None else sum(prices[j] for j in group),
+        }
         try:
-            panel, _, own = _graded(votes, group, level)
+            evaluation, own = _graded(votes, group, level)
         except SketchError:  # too little is left: a juror of a trio that agrees with nobody
-            return Panel(tuple(group), half_width=math.inf, half_width_in_whole=before, price=price)
-        changed = 1.0 if own is None else float(np.mean(own != labels))
-        return replace(panel, half_width_in_whole=before, changed=changed, price=price)
+            return Panel(tuple(group), half_width=math.inf, **about)
+        changed = 1.0 if own is None else float(np.average(own != labels, weights=votes.weights))
+        return _panel(evaluation, group, changed=changed, **about)
 
-    without = []
+    whole, without = compared(names), []
     for name in names:
         report_progress(f"grading without {name}")
         without.append(replace(compared([j for j in names if j != name]), without=name))
+    result = PanelComparison(
+        whole=whole, panels=tuple(without), most_changed=most_changed, level=level, alarms=graded.alarms
+    )
     if prices is None:
-        return PanelComparison(whole=whole, panels=tuple(without), most_changed=most_changed, level=level)
-    whole = replace(whole, price=sum(prices.values()))
+        return result
     smaller = [group for size in range(MIN_JURORS, len(names) - 1) for group in combinations(names, size)]
     report_progress(f"grading {len(smaller)} smaller panels")
     alike = (
@@ -191,28 +207,31 @@ def panels(
         for x in (whole, *without, *map(compared, smaller))
         if x.changed <= most_changed and x.half_width <= _AS_NARROW * x.half_width_in_whole
     )
-    cheapest = min(alike, key=lambda x: (x.price or 0.0, x.changed))
-    return PanelComparison(
-        whole=whole, panels=tuple(without), cheapest=cheapest, most_changed=most_changed, level=level
-    )
+    return replace(result, cheapest=min(alike, key=lambda x: (x.price or 0.0, x.changed)))
 
 
-def _graded(votes: Votes, group: Sequence[str], level: float) -> tuple[Panel, dict[str, float], NDArray[Any] | None]:
-    """A panel, the half width of each score's interval, and the label of each row."""
+def _graded(votes: Votes, group: Sequence[str], level: float) -> tuple[Evaluation, NDArray[Any] | None]:
+    """The grades of a panel, and the label that it gives each row."""
     evaluation, counted, _ = grade_rows(votes.take(list(group)), level=level)
+    if evaluation.partition is None:
+        return evaluation, None
+    chosen = evaluation.partition.chosen[counted.tuple_of_row]
+    return evaluation, np.array(evaluation.labels, dtype=object)[chosen]
+
+
+def _panel(evaluation: Evaluation, group: Sequence[str], **about: Any) -> Panel:
     ends = {j: evaluation.interval_of("score", j) for j in evaluation.jurors}
-    widths = {j: (high - low) / 2 for j, (low, high) in ends.items()}
-    wrong, partition = evaluation.wrong_labels, evaluation.partition
-    interval = None if wrong is None else evaluation.interval_of("wrong_labels")
-    mean = _mean_width(widths.values())
-    leader = max(ends, key=lambda j: (ends[j][0] == ends[j][0], ends[j][0]))
-    panel = Panel(tuple(group), mean, mean, wrong, interval, 0.0, leader)
-    if partition is None:
-        return panel, widths, None
-    return panel, widths, np.array(evaluation.labels, dtype=object)[partition.chosen[counted.tuple_of_row]]
+    known = [j for j in ends if not math.isnan(ends[j][0])]
+    wrong = evaluation.wrong_labels
+    return Panel(
+        tuple(group), half_width=_mean_width(evaluation, group), wrong_labels=wrong,
+        interval=None if wrong is None else evaluation.interval_of("wrong_labels"),
+        leader=max(known, key=lambda j: ends[j][0]) if known else None, **about,
+    )  # fmt: skip
 
 
-def _mean_width(widths: Iterable[float]) -> float:
-    """The mean of those that are known; infinite where none is."""
-    known = [width for width in widths if not math.isnan(width)]
+def _mean_width(evaluation: Evaluation, group: Sequence[str]) -> float:
+    """The mean half width of the intervals of these jurors' scores that are known; infinite where none is."""
+    ends = (evaluation.interval_of("score", j) for j in group)
+    known = [(high - low) / 2 for low, high in ends if not math.isnan(low)]
     return sum(known) / len(known) if known else math.inf

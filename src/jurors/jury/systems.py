@@ -35,7 +35,7 @@ from typing import Any, Literal, TypeAlias, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors._numeric import Floats
+from jurors._numeric import Flags, Floats
 from jurors.errors import OptionError, format_names, match_name
 from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.card import WIDTH, percent, percent_range, short_alarm_lines
@@ -45,7 +45,7 @@ from jurors.evaluate.solution import majority_shares
 from jurors.jury.grade import grade_rows
 from jurors.jury.groups import votes_and_groups
 from jurors.jury.inputs import CountedVotes, as_votes, votes_and_column
-from jurors.jury.leanings import Leaning, covariate_contrasts, find_leanings
+from jurors.jury.leanings import Leaning, SelfPreference, covariate_contrasts, find_leanings, self_preference
 from jurors.options import DEFAULTS, Grading, GradingOptions, Label, SourceOptions
 from jurors.results import Block, Columns, Notes, Result, Table, columns_of
 from jurors.sketch.sketch import Sketch
@@ -118,6 +118,7 @@ class SystemComparison(Result):
     alarms: tuple[Alarm, ...] = ()
     reasons: tuple[str, ...] = field(default=())  #: why no order is settled, where the panel is the reason
     leanings: tuple[Leaning, ...] = ()  #: how judges' rates change with covariates
+    self_preference: SelfPreference | None = None  #: whether judges favour systems of their own family
     adjusted: str | None = None  #: the covariate at whose mean systems are compared
     with_gold: Mapping[int, GoldWidths] = field(default_factory=dict)  #: what so many gold labels would narrow to
     evaluation: Evaluation = field(repr=False)  #: of the judges
@@ -126,7 +127,7 @@ class SystemComparison(Result):
     _version = 1
 
     def _document(self) -> dict[str, Any]:
-        names = ("good", "level", "judges", "systems", "differences", "ranking", "leanings")
+        names = ("good", "level", "judges", "systems", "differences", "ranking", "leanings", "self_preference")
         return {name: getattr(self, name) for name in (*names, "adjusted", "with_gold", "alarms")}
 
     def _columns(self) -> Columns:
@@ -241,6 +242,8 @@ class SystemComparison(Result):
         lines += [leaning.sentence for leaning in found[:_MOST_LEANINGS]]
         if found[_MOST_LEANINGS:]:
             lines.append(f"{len(found) - _MOST_LEANINGS} more leanings are found; --full lists them.")
+        if self.self_preference is not None:
+            lines.append(self.self_preference.sentence)
         if self.leanings and not found:
             names = list(dict.fromkeys(leaning.covariate for leaning in self.leanings))
             lines.append(f"No judge is found to favour answers by {_names(names, 'or')} beyond the others.")
@@ -254,6 +257,8 @@ def systems(
     good: Label | None = None,
     covariate: str | Sequence[str] | Mapping[str, Any] = (),
     adjust: str | Mapping[str, Any] | None = None,
+    family: Mapping[str, Sequence[str]] | Sequence[str] = (),
+    not_own_family: bool = False,
     gold: Any = None,
     level: float = DEFAULTS["level"],
     **reading: Unpack[SourceOptions],
@@ -274,6 +279,11 @@ def systems(
         values per row.
     adjust
         A column of numbers: compare systems at its mean.
+    family
+        Judges and systems of one family: `{"openai": ["gpt-4o-judge", "gpt-4o"]}`. Tests whether judges favour systems
+        of their own.
+    not_own_family
+        Whether to leave out judges' votes on systems of their own family.
     gold
         A few items with their true labels, as in `grade`.
     level
@@ -313,7 +323,8 @@ def systems(
     return compare_systems(
         votes, groups, good=good, covariates={name: others[name] for name in _column_names(covariate)},
         adjust=None if adjust is None else (_column_names(adjust)[0], others[_column_names(adjust)[0]]),
-        fewest=1 if covariate else 2, level=level, gold=gold,
+        fewest=1 if covariate else 2, families=Grading(family=family).families, not_own_family=not_own_family,
+        level=level, gold=gold,
     )  # fmt: skip
 
 
@@ -328,18 +339,31 @@ def _in_memory(given: Any) -> dict[str, Any]:
 def compare_systems(
     votes: Votes, groups: NDArray[Any], *, good: Label | None = None, fewest: int = 2,
     covariates: Mapping[str, NDArray[Any]] | None = None, adjust: tuple[str, NDArray[Any]] | None = None,
+    families: Mapping[str, Sequence[str]] | None = None, not_own_family: bool = False,
     **grading: Unpack[GradingOptions],
 ) -> SystemComparison:  # fmt: skip
     """Compare the systems of votes that are read; `fewest` systems are needed.
 
-    Covariates, and the one to adjust for, have one value per row.
+    Covariates, and the one to adjust for, have one value per row. `families` name judges and systems.
 
     Returns
     -------
     SystemComparison
     """
-    _names_of(groups, fewest)
-    label_values(votes, good)  # both raise before the work
+    names = _names_of(groups, fewest)
+    values, _ = label_values(votes, good)  # both raise before the work
+    preference, place = None, {name: k for k, name in enumerate(names)}
+    if families or not_own_family:
+        own = _own_family(families or {}, votes.jurors, names)
+        system = np.array([place.get(str(g), -1) if g is not None else -1 for g in groups.tolist()])
+        row, juror, code = votes.triples()
+        total, cast = _by_cell(row, juror, values[code], system, votes.weights, own.shape)
+        with np.errstate(invalid="ignore"):
+            preference = self_preference(total / cast / (float(np.ptp(values)) or 1.0), own)
+        if not_own_family:
+            kept = (system[row] < 0) | ~own[juror, system[row]]
+            bare = replace(votes, _dense=None, _sparse=None, repeats=None)
+            votes = bare._with_triples(row[kept], juror[kept], code[kept])
     if grading.get("gold") is not None:
         grading["gold"] = as_key(grading["gold"], votes)
     contrasts = {name: covariate_contrasts(name, x.tolist()) for name, x in (covariates or {}).items()}
@@ -352,6 +376,7 @@ def compare_systems(
         at_mean = adjust[0], of_column["per sd"]
     evaluation, counted, known = grade_rows(votes, **grading)
     compared = compare_graded(evaluation, counted, known, groups, good=good, fewest=fewest, adjust=at_mean)
+    compared = replace(compared, self_preference=preference)
     if not contrasts:
         return compared
     if compared.good is None:
@@ -362,6 +387,18 @@ def compare_systems(
         raise OptionError("covariate= needs one row per item, and these votes are counts", name="covariate")
     leanings = find_leanings(is_good[counted.votes.codes], counted.votes.jurors, contrasts, truth, compared.level)
     return replace(compared, leanings=leanings)
+
+
+def _own_family(families: Mapping[str, Sequence[str]], judges: Sequence[str], names: Sequence[str]) -> Flags:
+    """(judges, systems): whether both are of one family."""
+    own = np.zeros((len(judges), len(names)), dtype=bool)
+    for members in families.values():
+        found = {match_name(x, [*judges, *names], "judge or system", error=OptionError) for x in members}
+        own |= np.outer([judge in found for judge in judges], [name in found for name in names])
+    if not own.any():
+        message = "no judge and system are of one family; name both with family=, as in openai=judge-1,gpt-4o"
+        raise OptionError(message, name="family")
+    return own
 
 
 def _names_of(groups: NDArray[Any], fewest: int) -> list[str]:
@@ -566,11 +603,7 @@ def _interaction(
     size: int,
 ) -> float:  # fmt: skip
     """The standard error of a system's rate by what judges give it beyond both their means, were other judges drawn."""
-    at = system[row] >= 0
-    cell, weight = juror[at].astype(np.int64) * size + system[row][at], weights[row][at].astype(float)
-    shape = (jurors, size)
-    votes = np.bincount(cell, weights=weight, minlength=jurors * size).reshape(shape)
-    total = np.bincount(cell, weights=weight * value[at], minlength=jurors * size).reshape(shape)
+    total, votes = _by_cell(row, juror, value, system, weights, (jurors, size))
     complete = (votes > 0).all(axis=1)
     rate, judges = total[complete] / votes[complete], int(complete.sum())
     if judges < 2 or size < 2:
@@ -579,6 +612,18 @@ def _interaction(
     noise = rate * (1 - rate) / votes[complete]
     variance = (left**2).sum() / ((judges - 1) * (size - 1)) - noise.mean()
     return float(np.sqrt(max(variance, 0.0) / judges))
+
+
+def _by_cell(
+    row: NDArray[Any], juror: NDArray[Any], value: Floats, system: NDArray[Any], weights: NDArray[Any],
+    shape: tuple[int, ...],
+) -> tuple[Floats, Floats]:  # fmt: skip
+    """The sum of values, and the number of votes, of each judge on each system."""
+    at = system[row] >= 0
+    cell, weight = juror[at].astype(np.int64) * shape[1] + system[row][at], weights[row][at].astype(float)
+    size = shape[0] * shape[1]
+    total, votes = (np.bincount(cell, weights=weight * x, minlength=size).reshape(shape) for x in (value[at], 1.0))
+    return np.asarray(total, dtype=np.float64), np.asarray(votes, dtype=np.float64)
 
 
 def _bias_given_gold(errors: Floats, system: NDArray[Any], prior: Floats, noise: float) -> tuple[Floats, Floats]:

@@ -119,9 +119,7 @@ class _Stored:
         active, held = self._store.drift("active"), self._store.uncounted("quarantine")
         votes = CounterMetricFamily("jurors_votes", "Votes counted", labels=["project"])
         items = GaugeMetricFamily("jurors_items", "Items counted", labels=["project"])
-        alarms = GaugeMetricFamily(
-            "jurors_alarms", "Active alarms that nobody handled", labels=["project"]
-        )
+        alarms = GaugeMetricFamily("jurors_alarms", "Active alarms that nobody handled", labels=["project"])
         quarantined = GaugeMetricFamily("jurors_quarantined_votes", "Votes that cannot be counted", labels=["project"])
         groups = [(project.name, [project]) for project in projects[:_MOST_PROJECTS]]
         if rest := projects[_MOST_PROJECTS:]:

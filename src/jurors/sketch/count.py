@@ -19,7 +19,7 @@ from jurors._numeric import Integers
 from jurors.errors import VotesError
 from jurors.options import Label, Reading, ReadingOptions
 from jurors.sketch.sketch import Sketch
-from jurors.votes.codes import LARGEST_COUNT, Finding, checked_counts, ordered_labels, recode
+from jurors.votes.codes import LARGEST_COUNT, Finding, checked_counts, code_type, ordered_labels, recode
 from jurors.votes.findings import repeated_rows
 from jurors.votes.io.duckdb_table import BLANKS, INTEGERS, SourceTable, ToolLog, open_source, type_family
 from jurors.votes.io.local_files import TablePart
@@ -316,7 +316,9 @@ def _tuples(table: SourceTable, panel: _Panel, name: str, odd: str, juror: int, 
 def _checked(panel: _Panel, tuples: dict[str, NDArray[Any]], options: Reading) -> Votes | None:
     """The tuples as votes with counts; None where a juror voted twice, or where the panel is sparse."""
     mask = (1 << len(panel.labels).bit_length()) - 1
-    codes = np.column_stack([((tuples[f"k{key}"] >> below) & mask) - 1 for key, below in panel.places])
+    codes = np.empty((len(tuples["n"]), len(panel.places)), dtype=code_type(len(panel.labels)))
+    for column, (key, below) in enumerate(panel.places):
+        codes[:, column] = ((tuples[f"k{key}"] >> below) & mask) - 1
     votes, counts = tuples["votes"], tuples["n"].astype(np.int64)
     if not np.array_equal(np.count_nonzero(codes >= 0, axis=1), votes):
         return None

@@ -26,7 +26,7 @@ from jurors.errors import VotesError
 from jurors.options import Reading
 from jurors.sketch.count import selected_cells, weighted_counts
 from jurors.sketch.sketch import Sketch
-from jurors.votes.codes import Finding, factorize, recode
+from jurors.votes.codes import Finding, code_type, factorize, recode
 from jurors.votes.findings import repeated_rows, table_findings
 from jurors.votes.frame import (
     Frame,
@@ -118,9 +118,12 @@ def count_frame(frame: Any, options: Reading) -> Sketch:
             collapsed = collapse_repeats(counted, options)
             votes = counted if collapsed is counted else Sketch.from_votes(collapsed).tuples
             repeated = list(repeated_rows(votes)) if layout.kind != "counts" else []
-    except VotesError:
+    except VotesError as error:
         if not by_row and opened.is_eager:
             votes_from_columns(opened, table, layout, options)  # raises with the number of the row
+        if error.code == "repeated_votes" and not opened.has_order:
+            found = error.about
+            raise votes_twice(found["jurors"][0], found["item"], found["repeated"], ordered=False) from None
         raise
     effective = opened.effective_options(options)
     about = table_findings(opened.names, layout, effective, items=votes.total, joint=opened.item)
@@ -204,9 +207,9 @@ def _count_long(frame: Frame, table: Any, layout: Layout, options: Reading) -> S
     numbers = by_item.select(*(nw.col(key).cast(nw.Int64) for key in keys))
     tuples = collect(numbers.group_by(keys).agg(nw.len().alias("n")))
     counts = integers(tuples["n"])
-    digits = np.column_stack(
-        [integers(tuples[keys[j // room]]) // base ** (j % room) % base for j in range(len(jurors))]
-    )
+    digits = np.empty((len(counts), len(jurors)), dtype=code_type(base))
+    for j in range(len(jurors)):
+        digits[:, j] = integers(tuples[keys[j // room]]) // base ** (j % room) % base
     given = code[to] + 1
     are_votes = counts @ (digits > 0).sum(axis=1) == times @ (given > 0)
     if not are_votes or counts @ digits.sum(axis=1) != times @ given:

@@ -601,6 +601,15 @@ def escaped(part: Any) -> str:
     return str(part).replace("\\", "\\\\").replace(ITEM_SEPARATOR, f"\\{ITEM_SEPARATOR}")
 
 
+def split_item(name: Any) -> list[str]:
+    r"""The parts of an item's name, as they were before they were escaped and joined.
+
+    >>> split_item("a\\|b|c"), split_item("|7|")
+    (['a|b', 'c'], ['', '7', ''])
+    """
+    return [re.sub(r"\\(.)", r"\1", part) for part in re.findall(r"(?:^|\|)((?:[^\\|]|\\.)*)", str(name))]
+
+
 def home_of(names: Sequence[str], path: str) -> tuple[int, list[str]] | None:
     """The column that a dotted path begins with, and the steps inside it; None where it begins with none.
 

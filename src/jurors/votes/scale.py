@@ -437,6 +437,9 @@ class Recoding:
     def key(self, truths: Sequence[Any], labels: Sequence[Label]) -> list[Any]:
         """Recode the labels of an answer key of votes with these labels; numbers as the votes' numbers were."""
         left = self._renamed(truths)
+        if self.ignore_case:
+            given = {self._folded(label): label for label in labels}
+            left = [truth if truth is None else given.get(self._folded(truth), truth) for truth in left]
         if {str(truth) for truth in left if truth is not None} <= set(map(str, labels)):
             return left
         ends = self.bins
@@ -450,7 +453,7 @@ class Recoding:
         if not self.ignore_case:
             return renamed
         given = {self._folded(label): label for label in (*self.labels, *self.names.values())}
-        return [given.get(self._folded(cell), cell.lower()) if isinstance(cell, str) else cell for cell in renamed]
+        return [given.get(self._folded(cell), cell.casefold()) if isinstance(cell, str) else cell for cell in renamed]
 
     def _folded(self, name: Any) -> str:
         return str(name).casefold() if self.ignore_case else str(name)

@@ -575,7 +575,7 @@ def _connect(address: str) -> Iterator[psycopg.Connection[Any]]:
             yield con
     except psycopg.ProgrammingError as error:
         if error.sqlstate is None:  # whose message has the whole address, password and all
-            raise VotesError("this is no address of PostgreSQL; write postgresql://user@host/database::table") from None
+            raise VotesError("this is no address of PostgreSQL; write postgresql://host/database::table") from None
         raise VotesError(f"PostgreSQL says: {without_secrets(first_line(error))[:200]}") from None
     except (psycopg.Error, UnicodeError) as error:
         raise VotesError(f"PostgreSQL cannot be read: {without_secrets(first_line(error))[:200]}") from None
