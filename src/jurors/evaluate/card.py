@@ -940,12 +940,14 @@ def score_tables(keyed: KeyedEvaluation, options: CardOptions = SHORT) -> list[B
     lines = [
         f"Majority vote gets {percent(wrong)} of the labels wrong; the best rule on these votes gets {percent(least)}."
     ]
-    if len(keyed.jurors) <= MOST_ROWS:
-        lines.append(f"{len(keyed.jurors)} jurors are worth about {keyed.effective_jurors:.1f} independent ones.")
+    if len(keyed.jurors) <= MOST_ROWS and (worth := keyed.effective_jurors) is not None:
+        lines.append(f"{len(keyed.jurors)} jurors are worth about {worth:.1f} independent ones.")
     if len(labels) <= _MOST_PREVALENCES:
         shares = (f"{_label_text(a)} {percent(x)}" for a, x in floats.prevalence.items())
         lines.append(f"Prevalence: {', '.join(shares)}.")
     columns, by_label = card_cells(keyed, shown)
+    if sum(map(_width, (*columns, *by_label))) + 2 + _SHORTEST_NAME > WIDTH:  # accuracies by label say more than kappa
+        columns = [column for column in columns if column[0] != "kappa"]
     blocks: list[Block] = [
         f"{keyed.items:,} items with a true label, {len(keyed.jurors):,} jurors",
         Notes(lines, width=WIDTH),

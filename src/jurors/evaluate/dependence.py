@@ -36,7 +36,7 @@ from jurors.evaluate.alarms import Alarm, Level
 from jurors.evaluate.evaluation import KeyedEvaluation, panel_dependence
 from jurors.results import Columns, Drawable, Table, columns_of
 from jurors.sketch.connectivity import connected_groups
-from jurors.sketch.moments import MOST_FOR_PAIRS, PairMoments, pair_moments, pair_sums
+from jurors.sketch.moments import MOST_FOR_PAIRS, PairMoments, pair_moments
 from jurors.sketch.pairs import Pairs, parts_of
 from jurors.sketch.sketch import Sketch
 
@@ -353,12 +353,9 @@ def dependence_with_key(keyed: KeyedEvaluation) -> Dependence:
     -------
     Dependence
     """
-    codes = keyed.sketch.tuples.codes
-    voted = (codes >= 0).astype(float)
     items, covariance, spread = (np.zeros((len(keyed.jurors),) * 2) for _ in range(3))
     for label in range(len(keyed.labels)):
-        right = (codes == label).astype(float)
-        both, first, both_right = pair_sums(right, voted, keyed.by_true_label[:, label].astype(float))
+        both, first, both_right = (x.astype(float) for x in keyed.pair_counts(label))
         each = np.maximum(both, 1.0)
         items += both
         covariance += both_right - first * first.T / each

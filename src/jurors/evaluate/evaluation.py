@@ -732,12 +732,18 @@ class KeyedEvaluation(_Solved, Drawable):
         items = np.maximum(self._joint.sum(axis=(1, 2)), 1.0)
         return list(((self._joint.sum(axis=1) * self._joint.sum(axis=2)).sum(axis=1) / items**2).tolist())
 
-    @property
-    def effective_jurors(self) -> float:
-        """How many jurors with independent errors the panel is worth, by the error correlations that the key shows."""
+    @cached_property
+    def effective_jurors(self) -> float | None:
+        """How many jurors with independent errors the panel is worth, by the error correlations that the key shows.
+
+        None where some juror shares no item with another, or where fewer than two jurors err.
+        """
         from jurors.evaluate.dependence import dependence_with_key
 
-        return dependence_with_key(self).effective_jurors
+        found = dependence_with_key(self)
+        err = sum(score is not None and score < 1 for score in self.solution.score.values())
+        is_known = err > 1 and np.isfinite(found.correlation).any(axis=1).all()
+        return found.effective_jurors if is_known else None
 
     @cached_property
     def ordered(self) -> JurorLevels | None:
@@ -780,13 +786,7 @@ class KeyedEvaluation(_Solved, Drawable):
 
         Whole numbers throughout, from products of whole-number matrices.
         """
-        rows = self._rows_of_labels[code]
-        voted, was_right, weighted = (self._votes[rows] for _ in range(3))
-        was_right.data = (voted.data == code + 1).astype(np.int64)
-        weighted.data = np.repeat(self.by_true_label[rows, code], np.diff(voted.indptr))
-        voted.data = np.ones_like(voted.data)
-        common, right = weighted.T @ voted, weighted.multiply(was_right).T
-        items, own, both = (np.asarray(x.todense()) for x in (common, right @ voted, right @ was_right))
+        items, own, both = self.pair_counts(code)
         first, second = np.triu_indices(len(self.jurors), 1)
         counts = items[first, second], own[first, second], own[second, first], both[first, second]
         listed = (x.tolist() for x in counts)
@@ -794,6 +794,23 @@ class KeyedEvaluation(_Solved, Drawable):
             pair: Fraction(n * n_both - n_i * n_j, n * n) if n else None
             for pair, n, n_i, n_j, n_both in zip(combinations(self.jurors, 2), *listed, strict=True)
         }
+
+    def pair_counts(self, code: int) -> tuple[Integers, Integers, Integers]:
+        """The items of one true label that two jurors share.
+
+        Returns
+        -------
+        items, own, both : ndarray of int, (jurors, jurors)
+            How many there are, how many of them the row's juror has right, and how many both have right.
+        """
+        rows = self._rows_of_labels[code]
+        voted, was_right, weighted = (self._votes[rows] for _ in range(3))
+        was_right.data = (voted.data == code + 1).astype(np.int64)
+        weighted.data = np.repeat(self.by_true_label[rows, code], np.diff(voted.indptr))
+        voted.data = np.ones_like(voted.data)
+        common, right = weighted.T @ voted, weighted.multiply(was_right).T
+        items, own, both = (np.asarray(x.todense()) for x in (common, right @ voted, right @ was_right))
+        return items, own, both
 
     @cached_property
     def _rows_of_labels(self) -> list[Integers]:

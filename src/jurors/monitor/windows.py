@@ -415,9 +415,10 @@ class Window:
     @classmethod
     def stored(cls, value: int | str) -> Window:
         """The window of a file or a store: a half-life, which earlier versions had, slides by an eighth of it."""
-        if not str(value).startswith("half-life "):
+        text = str(value).strip()
+        if not text.startswith("half-life "):
             return cls.of(value)
-        size, by_time = _parse_size(str(value).removeprefix("half-life "), value)
+        size, by_time = _parse_size(text.removeprefix("half-life "), value)
         step = size / 8 if by_time else math.ceil(size / 8)
         return cls(8 * step, step, by_time)
 

@@ -146,30 +146,6 @@ def moment_influences(m: TrioMoments) -> tuple[Floats, Floats, Floats]:
     return z, products - m.pair[..., None], d_trio
 
 
-def pair_sums(x: Floats, voted: Floats, weights: Floats) -> tuple[Floats, Floats, Floats]:
-    """The sums that covariances of all pairs are made of.
-
-    Parameters
-    ----------
-    x, voted
-        Tuples x jurors (T, N): 1 where a juror voted the second label, 1 where it voted at all.
-    weights
-        Items of the tuples, (…, T).
-
-    Returns
-    -------
-    tuple
-        On the items that both answered, (…, N, N) each: how many there are, on how many the row's juror voted the
-        second label, and on how many both did.
-    """
-    weighted = x.T * weights[..., None, :]
-    joint = weighted @ x
-    if voted.all():  # on every item both answered, and two products of three are sums
-        both, first = weights.sum(axis=-1)[..., None, None], weighted.sum(axis=-1)[..., None]
-        return np.broadcast_to(both, joint.shape), np.broadcast_to(first, joint.shape), joint
-    return (voted.T * weights[..., None, :]) @ voted, weighted @ voted, joint
-
-
 @dataclass(frozen=True)
 class PairMoments:
     """Covariances of binary jurors, each pair on the items both answered."""
