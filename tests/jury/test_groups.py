@@ -117,7 +117,7 @@ def test_gold_items_are_used_in_the_groups_they_are_in(table: pd.DataFrame) -> N
     assert (labelling.probability[:60] == 1).all()
     own = jurors.label(alone(table, "m"))
     assert labelling.probability[groups == "m"] == pytest.approx(own.probability)
-    with pytest.raises(VotesError, match=r"no label among the votes that is called 'a'\. Did you mean 'A'"):
+    with pytest.raises(VotesError, match=r"the true label 'a'\. Did you mean 'A'"):
         grade_by(votes_of(table), "sex", gold={"f0": "a"})
 
 

@@ -60,7 +60,7 @@ def votes_on(votes: Votes, rows: Sequence[int]) -> dict[str, tuple[Label | None,
 
 
 def short_vote(votes: Mapping[str, Sequence[Any]], named: int = _MOST_NAMED) -> list[str]:
-    """The votes on each item on one line: by juror, or counted where the jurors are more than `named`.
+    """The votes on each item on one line: by juror; of more jurors than `named`, counted, or sorted if all are numbers.
 
     Returns
     -------
@@ -72,12 +72,16 @@ def short_vote(votes: Mapping[str, Sequence[Any]], named: int = _MOST_NAMED) -> 
     ['ann yes, bob no', 'ann no']
     >>> short_vote({f"juror {k}": ["yes" if k % 3 else "no"] for k in range(9)})
     ['6 yes, 3 no']
+    >>> short_vote({"ann": [4, 1], "bob": [2, 1]}, named=0)
+    ['2 4', '1 1']
     """
     rows = [[(juror, vote) for juror, vote in zip(votes, row, strict=True) if vote is not None]
             for row in zip(*votes.values(), strict=True)]  # fmt: skip
     if len(votes) <= named:
         return [", ".join(f"{juror} {vote}" for juror, vote in row) for row in rows]
     counts = [Counter(vote for _, vote in row) for row in rows]
+    if len(votes) <= _MOST_NAMED and all(str(vote).isdigit() for count in counts for vote in count):
+        return [" ".join(sorted(map(str, count.elements()), key=int)) for count in counts]
     return [", ".join(f"{times} {vote}" for vote, times in count.most_common()) for count in counts]
 
 

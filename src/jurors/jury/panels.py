@@ -98,7 +98,7 @@ class PanelComparison(Result):
         points = least.half_width * 100, least.half_width_in_whole * 100
         lines = [
             f"You lose least without {least.without}: {percent(least.changed)} of the items get another label, and the "
-            f"others' scores are known to ± {points[0]:.1f} points instead of ± {points[1]:.1f}."
+            f"scores of the others are known to ± {points[0]:.1f} points (± {points[1]:.1f} in the whole panel)."
         ]
         leader = self.whole.leader
         others = [x for x in self.panels if x.leader not in (leader, None) and x.without != leader]
@@ -114,7 +114,7 @@ class PanelComparison(Result):
         share = percent((self.cheapest.price or 0.0) / (self.whole.price or 1.0), 0)
         return [
             *lines,
-            f"{format_names(self.cheapest.jurors, 8)} cost {share} of the price. They give "
+            f"{format_names(self.cheapest.jurors, 8)} cost {share} of the whole panel's price. They give "
             f"{percent(self.cheapest.changed)} of the items another label, so at most that many more are wrong.",
         ]
 
@@ -162,7 +162,10 @@ def panels(
         raise VotesError(f"comparing panels needs {MIN_JURORS + 1} to {most} jurors, and there are {len(names)}")
     prices = None if price is None else {match_name(j, names, "juror"): float(x) for j, x in price.items()}
     if prices is not None and (missing := [j for j in names if j not in prices]):
-        raise OptionError(f"price= names no price of {format_names(missing, 6)}", name="price")
+        raise OptionError(
+            f"there is no price of {format_names(missing, 6)}: give one for every juror with price= (--price)",
+            name="price",
+        )
     whole, widths, labels = _graded(votes, names, level)
     if labels is None or whole.wrong_labels is None:
         raise VotesError("these votes show too little to compare panels; jurors.grade(votes) says why")

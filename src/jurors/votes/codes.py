@@ -457,6 +457,8 @@ def may_mean_missing(label: Any, labels: Sequence[Any], share: float) -> bool:
     (True, True, True)
     >>> rare("pass", ["yes", "no", "pass"], 0.1), rare("pass", ["pass", "fail", "skip"], 0.1)
     (True, False)
+    >>> rare("failed", ["a", "b", "failed"], 0.1), rare("failed", ["passed", "failed", "fail"], 0.1)
+    (True, False)
     """
     text = str(label).strip().casefold()
     if text in _CODES or text == "-1":  # no answer, where it is far from consecutive numbers that are the answers
@@ -475,6 +477,8 @@ def may_mean_missing(label: Any, labels: Sequence[Any], share: float) -> bool:
     if text == "pass":  # beside yes and no
         answers_beside = {_bare(str(other)) for other in labels if other != label and not is_ambiguous(other)}
         return answers_beside - NO_VOTE_WORDS in _YES_OR_NO
+    if text == "failed" and "passed" in {str(other).strip().casefold() for other in labels}:
+        return False
     if text in _MILD_WORDS:
         return share < _OFTEN
     return isinstance(label, str) and (text in AMBIGUOUS_WORDS or text in NO_VOTE_WORDS)

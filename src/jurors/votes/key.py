@@ -152,7 +152,8 @@ class Key:
     def _check_labels(self, votes: Votes) -> None:
         """Refuse a key that may hold words for "unknown", or that is the key of something else.
 
-        Refused are true labels without votes that may mean that none is known; a key that shares no label with the
+        Refused are true labels without votes that may mean that none is known, or that differ from a label with votes
+        only by case; a key that shares no label with the
         votes; and on ordered levels a key most of whose levels have no votes: 0 and 1 beside ratings from 1 to 10.
         """
         texts, truths = set(map(str, votes.labels)), [label for label in self.labels.tolist() if label is not None]
@@ -162,7 +163,13 @@ class Key:
                     f"the answer key says {truth!r}, which nobody votes and which may mean that the true label is "
                     f"unknown; leave it out with missing={str(truth)!r}"
                 )
-        distinct = list(dict.fromkeys(map(str, truths)))
+        distinct, alike = list(dict.fromkeys(map(str, truths))), {text.strip().casefold(): text for text in texts}
+        for text in distinct:
+            if text not in texts and (meant := alike.get(text.strip().casefold())):
+                raise VotesError(
+                    f"no juror gives the true label {text!r}. Did you mean {meant!r}? Merge labels that differ by case "
+                    "with ignore_case=True; if it is a label of its own, list all labels with labels="
+                )
         if len(distinct) > 1 and texts and not texts & set(distinct):
             raise VotesError(
                 f"the answer key has the labels {', '.join(distinct[:6])}, the votes {', '.join(sorted(texts)[:6])}: "

@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors.errors import VotesError, format_names, match_name
+from jurors.errors import VotesError, format_names, match_name, own_columns
 from jurors.options import Reading, item_name, text_columns
 from jurors.votes.codes import is_missing, numerals
 
@@ -245,7 +245,7 @@ def bare_word(name: str) -> str:
 
 def quoted_names(names: Sequence[str]) -> str:
     """The first dozen names, for a message."""
-    return format_names(map(repr, names), 12)
+    return format_names(map(repr, own_columns(names)), 12)
 
 
 # What people call their columns besides our own words: hints, which the cells may overrule.
