@@ -255,20 +255,10 @@ def match_name(
         shortened = [juror for text, juror in by_text.items() if str(name).endswith((f":{text}", f"/{text}"))]
         if len(shortened) == 1:
             return shortened[0]
-    shown = own_columns(list(by_text)) if what == "column" else list(by_text)
-    close = closest_name(str(name), shown)
+    close = closest_name(str(name), by_text)
     hint = "" if close is None else f" Did you mean {close!r}?"
-    message = f"there is no {what} {str(name)!r}.{hint} There are: {format_names(shown, 12)}"
+    message = f"there is no {what} {str(name)!r}.{hint} There are: {format_names(by_text, 12)}"
     raise error(message, code=code, name=name, what=what, known=tuple(known))
-
-
-def own_columns(names: Sequence[str]) -> list[str]:
-    """The columns of a table without those that join others, which only `--item ONE,TWO` names.
-
-    >>> own_columns(["id", "model", "id,model"])
-    ['id', 'model']
-    """
-    return [name for name in names if "," not in name or not set(name.split(",")) <= set(names)]
 
 
 def closest_name(name: str, known: Iterable[str], *, cutoff: float = 0.4) -> str | None:

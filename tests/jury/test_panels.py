@@ -62,7 +62,7 @@ def test_a_panel_that_cannot_be_graded_is_shown_as_such() -> None:
 def test_what_cannot_be_compared_is_refused(votes: jurors.Votes) -> None:
     with pytest.raises(VotesError, match="needs 4 to 30 jurors, and there are 3"):
         jurors.panels(votes.take(["a", "b", "c"]))
-    with pytest.raises(OptionError, match="no price of b, c, d"):
+    with pytest.raises(OptionError, match="for b, c, d, too"):
         jurors.panels(votes.take(["a", "b", "c", "d"]), price={"a": 1})
     with pytest.raises(VotesError, match="no juror 'x'"):
         jurors.panels(votes, price={"x": 1})

@@ -417,11 +417,10 @@ def answer_codes(sheet: Sheet, votes: Votes) -> Integers:
     place = {str(label): code for code, label in enumerate(votes.labels)}
     for item, label in zip(sheet.items, sheet.labels, strict=True):
         if label is not None and str(label) not in place:
-            known, close = ",".join(map(str, votes.labels)), closest_name(str(label), place)
-            hint = "" if close is None else f" Did you mean {close!r}?"
+            hint = "" if (close := closest_name(str(label), place)) is None else f" Did you mean {close!r}?"
             raise VotesError(
                 f"item {item!r} has the label {str(label)!r}, which no juror gives.{hint} To allow it, list all "
-                f"labels: labels={f'{known},{label}'!r}",
+                f"labels: labels={','.join(map(str, (*votes.labels, label)))!r}",
                 code="unknown_name", name=label, what="label", known=votes.labels,
             )  # fmt: skip
     codes = np.array([-1 if label is None else place[str(label)] for label in sheet.labels], dtype=np.int64)

@@ -326,6 +326,4 @@ def system_option(command: Command) -> Command:
 
 
 #: `--by COLUMN`; the command gets `by: str | None`
-by_option = click.option(
-    "--by", metavar="COLUMN", help="Show a result for each group of items; this column of FILE names the groups."
-)
+by_option = click.option("--by", metavar="COLUMN", help="Give a result for each group that this column names.")

@@ -339,9 +339,8 @@ def output_options(
             options = {name: value for name, value in shown.items() if value}
             named = _ENDINGS.get(Path(path).suffix.lower(), "") if path else ""
             is_written = named in formats or (named in ("html", "parquet") and {"csv", "md"} <= set(formats))
-            if path and not format_ and not is_written and (named or Path(path).suffix.lower() in _UNWRITTEN):
-                endings = ", ".join(f".{name}" for name in formats if name in _ENDINGS.values())
-                raise OutputError(f"-o {path}: no format has this ending; use {endings}, or choose with --format")
+            if named and not format_ and not is_written:
+                raise OutputError(f"-o {path}: no format has this ending; choose {', '.join(formats)} with --format")
             chosen = format_ or (named if is_written else formats[0])
             if full and not card:  # a file has everything
                 options = {"full": shown["full"] or path is not None or chosen != "text"}
@@ -365,8 +364,9 @@ def output_options(
     return decorate
 
 
-_ENDINGS = {".csv": "csv", ".json": "json", ".md": "md", ".html": "html", ".htm": "html", ".parquet": "parquet"}
-_UNWRITTEN = (".xlsx", ".xls", ".pdf", ".docx", ".tsv", ".jsonl", ".png", ".svg")  # formats of other commands and tools
+#: formats by their endings; the last four are none of a result
+_ENDINGS = {".csv": "csv", ".json": "json", ".md": "md", ".html": "html", ".htm": "html", ".parquet": "parquet",
+            ".xlsx": "xlsx", ".pdf": "pdf", ".tsv": "tsv", ".jsonl": "jsonl"}  # fmt: skip
 
 #: what selects what a card shows, by its name in `jurors.evaluate.card.CardOptions`
 _CARD_OPTIONS = {

@@ -187,12 +187,10 @@ def audit_plan(
             atomic_write(path, _sheet_text(sheet, ending, target, title))
         output.write(_sheet_text(sheet, output.format, target, title))
     if target is not None and not output.quiet and output.format in ("csv", "html"):
-        how, answers = f"fill in the column label of {target}", target
-        if output.format == "html":
-            how, answers = f"open {target} in a browser and save the labels", target.with_suffix(".answers.csv")
+        answers = str(target.with_suffix(".answers.csv") if output.format == "html" else target)
         files = [name if isinstance(name, str) else "-" for name in source.files]
-        then = command_line("audit result", files, source.options, "--answers", str(answers))
-        print_error(f"To label the items, {how}. Then run: {then}")
+        then = command_line("audit result", files, source.options, "--answers", answers)
+        print_error(f"Label the items in {target}, then run: {then}")
 
 
 @audit.command()

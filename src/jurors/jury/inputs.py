@@ -6,7 +6,6 @@ the votes its tuple in the sketch. `label_refusals` says for what reasons votes 
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -52,7 +51,6 @@ from jurors.votes.scale import (
 from jurors.votes.table import Votes
 
 _ABOUT_LABELS = ("ambiguous_words", "similar_labels", "rare_numbers")
-_FEWEST_LETTERS = 4  # of labels in which one wrong letter is a slip: A1 and A2 are two labels
 _MOST_LABELS = 300  # a result has jurors x labels² numbers, and takes time and memory by them
 
 
@@ -341,7 +339,7 @@ class CountedVotes:
         return CountedVotes(votes, sketch, tuple_of_row, self.alarms), np.asarray(truth)
 
     def align_gold(self, gold: Any) -> tuple[CountedVotes, Integers]:
-        """Align gold items. A note names labels that no juror gives; an error, those that look like a slip of the pen.
+        """Align gold items. A note names labels that no juror gives.
 
         Returns
         -------
@@ -352,16 +350,8 @@ class CountedVotes:
         """
         aligned, known = self.align(gold)
         unused = tuple(label for label in aligned.votes.labels if label not in self.votes.labels)
-        if not unused:
-            return aligned, known
-        for label in unused:
-            if meant := [name for name in self.votes.labels if _is_misspelt(str(label), str(name))]:
-                raise VotesError(
-                    f"no juror gives the gold label {label!r}. Did you mean {meant[0]!r}? If it is a label of its own, "
-                    "list all labels with labels="
-                )
         later: Any = partial(_with_unused, self, unused)
-        return replace(aligned, alarms=later), known
+        return replace(aligned, alarms=later) if unused else aligned, known
 
     def by_tuple(self, truth: Integers) -> Integers:
         """Count the items of each tuple by their true label, where that is known.
@@ -407,21 +397,6 @@ def count_gradable(source: Votes | Sketch) -> CountedVotes:
 def _alarms(tuples: Votes, silent: list[Alarm]) -> tuple[Alarm, ...]:
     """Computed when first read; decision tuples are distinct, so no rows can be repeated."""
     return (*silent, *input_alarms(tuples, weighted=True))
-
-
-def _is_misspelt(text: str, known: str) -> bool:
-    """Whether a text is a known label in other case or blanks, with two letters swapped, or with one letter wrong.
-
-    >>> [_is_misspelt(text, "safe") for text in ("Safe ", "sfae", "sate", "unsafe", "save the day")]
-    [True, True, True, False, False]
-    """
-    one, other = text.casefold().strip(), known.casefold().strip()
-    if one == other:
-        return True
-    if min(len(one), len(other)) < _FEWEST_LETTERS or not (one + other).isalpha() or one.endswith(other):
-        return False
-    same = sum(block.size for block in difflib.SequenceMatcher(None, one, other).get_matching_blocks())
-    return sorted(one) == sorted(other) or same >= max(len(one), len(other)) - 1
 
 
 def _with_unused(counted: CountedVotes, unused: tuple[Any, ...]) -> tuple[Alarm, ...]:

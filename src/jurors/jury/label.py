@@ -79,10 +79,9 @@ def short_vote(votes: Mapping[str, Sequence[Any]], named: int = _MOST_NAMED) -> 
             for row in zip(*votes.values(), strict=True)]  # fmt: skip
     if len(votes) <= named:
         return [", ".join(f"{juror} {vote}" for juror, vote in row) for row in rows]
-    counts = [Counter(vote for _, vote in row) for row in rows]
-    if len(votes) <= _MOST_NAMED and all(str(vote).isdigit() for count in counts for vote in count):
-        return [" ".join(sorted(map(str, count.elements()), key=int)) for count in counts]
-    return [", ".join(f"{times} {vote}" for vote, times in count.most_common()) for count in counts]
+    if len(votes) <= _MOST_NAMED and all(str(vote).isdigit() for row in rows for _, vote in row):
+        return [" ".join(sorted((str(vote) for _, vote in row), key=int)) for row in rows]
+    return [", ".join(f"{times} {vote}" for vote, times in Counter(v for _, v in row).most_common()) for row in rows]
 
 
 _LEVELS = ("median", "expected", "low", "high")

@@ -162,10 +162,7 @@ def panels(
         raise VotesError(f"comparing panels needs {MIN_JURORS + 1} to {most} jurors, and there are {len(names)}")
     prices = None if price is None else {match_name(j, names, "juror"): float(x) for j, x in price.items()}
     if prices is not None and (missing := [j for j in names if j not in prices]):
-        raise OptionError(
-            f"there is no price of {format_names(missing, 6)}: give one for every juror with price= (--price)",
-            name="price",
-        )
+        raise OptionError(f"give a price= (--price) for {format_names(missing, 6)}, too", name="price")
     whole, widths, labels = _graded(votes, names, level)
     if labels is None or whole.wrong_labels is None:
         raise VotesError("these votes show too little to compare panels; jurors.grade(votes) says why")

@@ -89,11 +89,9 @@ def similar_names(what: str, names: Sequence[Any]) -> Iterator[Finding]:
     groups = [group for group in alike.values() if len(group) > 1]
     if groups:
         shown = "; ".join(" and ".join(map(repr, group)) for group in groups[:6])
-        is_case = what == "label" and len({str(name).casefold() for group in groups for name in group}) == len(groups)
-        fix = " (--ignore-case merges them)" if is_case else ""
+        kind, fix = ("similar_labels", " (--ignore-case merges case)") if what == "label" else ("similar_jurors", "")
         message = f"{what}s differ only by case or blanks and count as different {what}s{fix}: {shown}"
         about = tuple(name for group in groups for name in group)
-        kind = "similar_labels" if what == "label" else "similar_jurors"
         yield Finding(kind, message, about, "alarm", float(len(groups)))
 
 

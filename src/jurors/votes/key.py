@@ -8,6 +8,7 @@ each row of the votes. A key of something else (no common item, no common label,
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -39,6 +40,7 @@ from jurors.votes.scale import extend_labels
 from jurors.votes.table import Votes, recode_labels
 
 TRUTH_WORDS = ("truth", "gold", "true", "key", "target", "groundtruth", "truelabel", "goldlabel", "y")
+_FEWEST_LETTERS = 4  # of labels in which one wrong letter is a slip: A1 and A2 are two labels
 _FEWEST_TRUTHS = 10  # from which on true levels without votes show that the key is on another scale
 
 
@@ -152,9 +154,9 @@ class Key:
     def _check_labels(self, votes: Votes) -> None:
         """Refuse a key that may hold words for "unknown", or that is the key of something else.
 
-        Refused are true labels without votes that may mean that none is known, or that differ from a label with votes
-        only by case; a key that shares no label with the
-        votes; and on ordered levels a key most of whose levels have no votes: 0 and 1 beside ratings from 1 to 10.
+        Refused are true labels without votes that may mean that none is known, or that look like a slip of the pen; a
+        key that shares no label with the votes; and on ordered levels a key most of whose levels have no votes: 0 and 1
+        beside ratings from 1 to 10.
         """
         texts, truths = set(map(str, votes.labels)), [label for label in self.labels.tolist() if label is not None]
         for truth in dict.fromkeys(truths):
@@ -163,12 +165,12 @@ class Key:
                     f"the answer key says {truth!r}, which nobody votes and which may mean that the true label is "
                     f"unknown; leave it out with missing={str(truth)!r}"
                 )
-        distinct, alike = list(dict.fromkeys(map(str, truths))), {text.strip().casefold(): text for text in texts}
-        for text in distinct:
-            if text not in texts and (meant := alike.get(text.strip().casefold())):
+        distinct = list(dict.fromkeys(map(str, truths)))
+        for text in (text for text in distinct if text not in texts):
+            if meant := [known for known in sorted(texts) if _is_misspelt(text, known)]:
                 raise VotesError(
-                    f"no juror gives the true label {text!r}. Did you mean {meant!r}? Merge labels that differ by case "
-                    "with ignore_case=True; if it is a label of its own, list all labels with labels="
+                    f"no juror gives the true label {text!r}. Did you mean {meant[0]!r}? If only case differs, use "
+                    "ignore_case=True; if it is a label of its own, list all labels with labels="
                 )
         if len(distinct) > 1 and texts and not texts & set(distinct):
             raise VotesError(
@@ -214,6 +216,21 @@ class Key:
                 f"{len(names):,} items voted on (such as {names[0]!r})"
             )
         return np.array(rows, dtype=np.int64)
+
+
+def _is_misspelt(text: str, known: str) -> bool:
+    """Whether a text is a known label in other case or blanks, with two letters swapped, or with one letter wrong.
+
+    >>> [_is_misspelt(text, "safe") for text in ("Safe ", "sfae", "sate", "unsafe", "save the day")]
+    [True, True, True, False, False]
+    """
+    one, other = text.casefold().strip(), known.casefold().strip()
+    if one == other:
+        return True
+    if min(len(one), len(other)) < _FEWEST_LETTERS or not (one + other).isalpha() or one.endswith(other):
+        return False
+    same = sum(block.size for block in difflib.SequenceMatcher(None, one, other).get_matching_blocks())
+    return sorted(one) == sorted(other) or same >= max(len(one), len(other)) - 1
 
 
 def _as_numbers(*labels: Iterable[Any]) -> str:

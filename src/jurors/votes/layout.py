@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors.errors import VotesError, format_names, match_name, own_columns
+from jurors.errors import VotesError, format_names, match_name
 from jurors.options import Reading, item_name, text_columns
 from jurors.votes.codes import is_missing, numerals
 
@@ -59,7 +59,7 @@ class Layout:
 
 def find_column(names: Sequence[str], name: str) -> int:
     """The position of a column the caller named; VotesError suggests the nearest."""
-    return list(names).index(match_name(name, names, "column"))
+    return list(names).index(match_name(name, names if name in names else own_columns(names), "column"))
 
 
 def guess_column(names: Sequence[str], words: Sequence[str], taken: Iterable[int | None] = ()) -> int | None:
@@ -241,6 +241,15 @@ def bare_word(name: str) -> str:
     """
     bare = re.sub(r"[\W_]+", "", name).lower()
     return re.sub(r"(?<=.)(id|name)$", "", bare) or bare
+
+
+def own_columns(names: Sequence[str]) -> list[str]:
+    """The columns of a table without those that join others, which only `--item ONE,TWO` names.
+
+    >>> own_columns(["id", "model", "id,model"])
+    ['id', 'model']
+    """
+    return [name for name in names if "," not in name or not set(name.split(",")) <= set(names)]
 
 
 def quoted_names(names: Sequence[str]) -> str:
