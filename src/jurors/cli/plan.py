@@ -149,11 +149,9 @@ def audit() -> None:
 
 @audit.command("plan")
 @votes_options
-@click.option("-n", type=click.IntRange(min=1), default=30, show_default=True,
-              help="How many items to draw: as many as you may label at most.")  # fmt: skip
-@click.option(
-    "--after", multiple=True, metavar="SHEET", type=INPUT_PATH, help="Go on where this sheet ended; repeatable."
-)
+@click.option("-n", type=click.IntRange(min=1), default=30, show_default=True, metavar="N",
+              help="How many items to draw: the most that you may label.")  # fmt: skip
+@click.option("--after", multiple=True, metavar="SHEET", type=INPUT_PATH, help="Continue after this sheet; repeatable.")
 @click.option("--blind/--open", default=True, show_default=True,
               help="Hide the votes from whoever labels; they go into a second file, SHEET.votes.csv.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), help="Repeat a draw; by default, each draw is new.")

@@ -697,7 +697,7 @@ def _beside_majority(
     for x in e.labels if statistic == "prevalence" else e.jurors:
         cells = percent(values.get(x)), percent_range(grades.interval_of(statistic, x)), percent(majority.get(x))
         rows.append((str(_level(x)), *cells))
-    return Table((*heads, f"{e.level * 100:g}%", "majority vote"), tuple(rows), title=title, right=(1, 2, 3))
+    return Table((*heads, f"{e.level * 100:g}%", "if majority is right"), tuple(rows), title=title, right=(1, 2, 3))
 
 
 def accuracy_table(e: Evaluation) -> Table:

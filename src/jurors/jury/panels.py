@@ -68,7 +68,7 @@ class PanelComparison(Result):
         return columns_of(names, [tuple(getattr(x, name) for name in names) for x in (self.whole, *self.panels)])
 
     def _blocks(self, **_: Any) -> list[Block]:
-        heads = ["without", "other labels", "± of scores", "wrong labels", "leader", "price"]
+        heads = ["without", "other labels", "± of scores", "wrong labels", "highest low end", "price"]
         rows = [
             (
                 "(nobody)" if x.without is None else x.without[:20], percent(x.changed),
@@ -102,7 +102,7 @@ class PanelComparison(Result):
         ]
         leader = self.whole.leader
         others = [x for x in self.panels if x.leader not in (leader, None) and x.without != leader]
-        lines += [f"Without {x.without}, {x.leader} would lead instead of {leader}." for x in others[:3]]
+        lines += [f"Without {x.without}, {x.leader} has the highest low end, not {leader}." for x in others[:3]]
         if self.cheapest is None:
             return lines
         if self.cheapest.jurors == self.whole.jurors:
