@@ -410,7 +410,7 @@ class Notes:
         """Render a line each, below the title."""
         lines = [self.mark + escape_text(line) for line in self.lines]
         if self.width is not None:
-            lines = [fill(line, self.width, subsequent_indent=self.hanging) for line in lines]
+            lines = [fill(line, self.width, subsequent_indent=self.hanging, break_on_hyphens=False) for line in lines]
         title = escape_text(self.title) if self.width is None else fill(escape_text(self.title), self.width)
         return "\n".join([title] * bool(self.title) + lines)
 

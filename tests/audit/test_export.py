@@ -128,7 +128,8 @@ def test_the_command_writes_the_page_and_the_tasks_with_what_goes_beside(tmp_pat
     run = CliRunner().invoke
     for shape, name in (("html", "page.html"), ("label-studio", "tasks.json")):
         done = run(main, ["audit", "plan", str(votes), "-n", "5", "--format", shape, "-o", str(tmp_path / name)])
-        assert (done.exit_code, done.output) == (0, "")
+        assert (done.exit_code, done.stdout) == (0, "")
+        assert (f"audit result {votes} --answers {tmp_path / 'page.answers.csv'}" in done.stderr) == (shape == "html")
     written = {path.name for path in tmp_path.iterdir()} - {"votes.csv"}
     assert written == {"page.html", "page.votes.csv", "tasks.json", "tasks.votes.csv", "tasks.interface.xml"}
     assert '"file":"page.answers.csv"' in (tmp_path / "page.html").read_text()

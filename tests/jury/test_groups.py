@@ -117,7 +117,7 @@ def test_gold_items_are_used_in_the_groups_they_are_in(table: pd.DataFrame) -> N
     assert (labelling.probability[:60] == 1).all()
     own = jurors.label(alone(table, "m"))
     assert labelling.probability[groups == "m"] == pytest.approx(own.probability)
-    with pytest.raises(VotesError, match=r"no label among the votes that is called 'a'\. Did you mean 'A'"):
+    with pytest.raises(VotesError, match=r"the true label 'a'\. Did you mean 'A'"):
         grade_by(votes_of(table), "sex", gold={"f0": "a"})
 
 
@@ -127,7 +127,7 @@ def test_a_gold_label_that_no_juror_gave_is_a_label() -> None:
     votes = jurors.Votes.from_matrix(np.where(rng.random((200, 4)) < 0.8, truth[:, None], 1 - truth[:, None]))
     graded = jurors.grade(votes, gold={k: "rare" if k < 4 else int(truth[k]) for k in range(40)})
     words = jurors.Votes.from_matrix(np.array(["pass", "fail"])[votes.codes])
-    with pytest.raises(VotesError, match=r"the gold label 'fial'\. Did you mean 'fail'"):
+    with pytest.raises(VotesError, match=r"the true label 'fial'\. Did you mean 'fail'"):
         jurors.grade(words, gold={0: "pass", 1: "fial"})
     low, high = graded.interval_of("prevalence", "rare")
     assert 0.02 <= low < graded.prevalence["rare"] < high  # four of forty

@@ -101,7 +101,7 @@ def test_a_juror_of_another_alphabet_is_named_with_the_mapping_that_mends_it() -
     votes = Votes.from_matrix(rows, jurors=("ann", "bob", "cy", "dee", "eve"))
     (finding,) = (f for f in find_findings(votes) if f.kind == "another_alphabet")
     assert (finding.level, finding.about) == ("alarm", ("eve",))
-    assert "write no for 0, yes for 1" in finding.message
+    assert "--map 0=no,1=yes" in finding.message
 
 
 def test_what_several_files_were_taken_for_is_said(tmp_path: Path) -> None:

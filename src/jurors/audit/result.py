@@ -364,7 +364,7 @@ def judge(goal: Goal, share: Share, labelled: int, items: int) -> GoalReached:
 
     >>> goal = parse_goal("wrong <= 0.1", {("wrong_labels", "latent"): 1})
     >>> judge(goal, Share(0.05, (0.01, 0.12)), 100, 2000).line
-    'not known: wrong <= 0.1: 5.0%, between 1.0% and 12.0%; not reached, about 87 labels more'
+    'not known: wrong <= 0.1: 5.0%, between 1.0% and 12.0%; not reached, about 87 more labels'
     """
     (low, high), estimate = share.interval, share.estimate
     half, needed, refuted = (high - low) / 2, goal.value, False
@@ -389,7 +389,7 @@ def judge(goal: Goal, share: Share, labelled: int, items: int) -> GoalReached:
     more = max(math.ceil(number if number < 20 else float(f"{number:.1e}")), 1)  # a guess: two digits
     tail = " (all there are)" if labelled + more >= items else ""
     labels = "label" if more == 1 else "labels"
-    return GoalReached(goal, "not known", f"{between}; not reached, about {more:,} {labels} more{tail}", more)
+    return GoalReached(goal, "not known", f"{between}; not reached, about {more:,} more {labels}{tail}", more)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -644,12 +644,12 @@ class PairedDifferences(Result):
             (str(s), str(a), _points(v.estimate), percent_range(v.interval)) for (s, a), v in self.shares.items()
         )
         leads = tuple(
-            (" and ".join(map(str, name[:2])), *map(str, name[2:]), _points(v.estimate), percent_range(v.interval),
+            (" over ".join(map(str, name[:2])), *map(str, name[2:]), _points(v.estimate), percent_range(v.interval),
              {"first": str(name[0]), "second": str(name[1])}.get(self.verdict(*name), "not known"))
             for name, v in self.leads.items()
         )  # fmt: skip
         label = ["label"] if self.shares else []
-        headings = ("lead of the first", *label, "points", sure, "better")
+        headings = ("lead", *label, "points", sure, "better")
         tables = [Table(("system", "label", "points", sure), shares, right=(2, 3))] if shares else []
         title = f"{self.labelled:,} items labelled"
         note = _GUARANTEE if self.is_random else _NOT_RANDOM

@@ -28,7 +28,7 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 
 from jurors._numeric import Floats, Integers
-from jurors.errors import JurorsError, OptionError, SketchError, VotesError
+from jurors.errors import JurorsError, OptionError, SketchError, VotesError, closest_name
 from jurors.jury.inputs import as_votes, check_labels
 from jurors.jury.label import VOTE_OF, votes_on
 from jurors.options import Label, Reading, SourceOptions
@@ -423,10 +423,10 @@ def answer_codes(sheet: Sheet, votes: Votes) -> Integers:
     place = {str(label): code for code, label in enumerate(votes.labels)}
     for item, label in zip(sheet.items, sheet.labels, strict=True):
         if label is not None and str(label) not in place:
-            known = ",".join(map(str, votes.labels))
+            hint = "" if (close := closest_name(str(label), place)) is None else f" Did you mean {close!r}?"
             raise VotesError(
-                f"item {item!r} has the label {str(label)!r}, which no juror gives; to allow it, name every label: "
-                f"labels={f'{known},{label}'!r}",
+                f"item {item!r} has the label {str(label)!r}, which no juror gives.{hint} To allow it, list all "
+                f"labels: labels={','.join(map(str, (*votes.labels, label)))!r}",
                 code="unknown_name", name=label, what="label", known=votes.labels,
             )  # fmt: skip
     codes = np.array([-1 if label is None else place[str(label)] for label in sheet.labels], dtype=np.int64)

@@ -149,7 +149,7 @@ COMMANDS = {name: place for commands in GROUPS.values() for name, place in comma
 _RARE = """
 --layout --count --ignore --transpose --abstain --duplicates --repeat --join --map --ignore-case --threshold --bins
 --only --drop --from --memory --unpack --trust --common --target --reference --seed --exam --left --right --winner
---key-item --key-label --quiet --sort --min-votes --ignore-alarm --items --text --max-correlation --min-effective
+--key-item --key-label --quiet --sort --min-votes --ignore-alarm --max-correlation --min-effective
 --most-changed --allow-unknown --junit --json --card --baseline --max-drop --webhook-private --settle --alpha --labels
 --block --expect --difficulty --between --fail-on
 --min-reliability --min-prevalence --max-prevalence
@@ -158,7 +158,8 @@ RARE_OPTIONS = frozenset(_RARE.split())
 _RARE_IN = {
     "watch": {"--label", "--missing", "--method", "--gold", "--level", "--errors", "--every"},
     "check": {"--missing", "--good", "--max-regression", "--level", "--errors"},
-    "report": {"--missing", "--good"},
+    "report": {"--missing", "--good", "--items", "--text"},
+    "label": {"--items", "--text"},
     "systems": {"--missing", "--adjust"},
 }
 

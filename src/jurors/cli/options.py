@@ -321,9 +321,9 @@ def texts_options(command: Command) -> Command:
 def system_option(command: Command) -> Command:
     """`--system COLUMN` and `--good LABEL`; the command gets both by their names."""
     system = click.option("--system", metavar="COLUMN", help="The column that names the system of each item.")
-    good = click.option("--good", metavar="LABEL", help="Of systems, the label to count, such as pass.")
+    good = click.option("--good", metavar="LABEL", help="The label that counts as good, such as pass.")
     return system(good(command))
 
 
 #: `--by COLUMN`; the command gets `by: str | None`
-by_option = click.option("--by", metavar="COLUMN", help="Apart for each group of items that this column of FILE names.")
+by_option = click.option("--by", metavar="COLUMN", help="Give a result for each group that this column names.")

@@ -293,7 +293,7 @@ def gathered(
     return decorate
 
 
-quiet_option = click.option("--quiet", is_flag=True, help="Nothing on stderr: no progress, no warnings.")
+quiet_option = click.option("--quiet", is_flag=True, help="Print no progress and no warnings on stderr.")
 
 
 def path_option(metavar: str, help_text: str, *, required: bool = False) -> Callable[[Command], Command]:
@@ -339,6 +339,8 @@ def output_options(
             options = {name: value for name, value in shown.items() if value}
             named = _ENDINGS.get(Path(path).suffix.lower(), "") if path else ""
             is_written = named in formats or (named in ("html", "parquet") and {"csv", "md"} <= set(formats))
+            if named and not format_ and not is_written:
+                raise OutputError(f"-o {path}: no format has this ending; choose {', '.join(formats)} with --format")
             chosen = format_ or (named if is_written else formats[0])
             if full and not card:  # a file has everything
                 options = {"full": shown["full"] or path is not None or chosen != "text"}
@@ -362,13 +364,15 @@ def output_options(
     return decorate
 
 
-_ENDINGS = {".csv": "csv", ".json": "json", ".md": "md", ".html": "html", ".htm": "html", ".parquet": "parquet"}
+#: formats by their endings; the last four are none of a result
+_ENDINGS = {".csv": "csv", ".json": "json", ".md": "md", ".html": "html", ".htm": "html", ".parquet": "parquet",
+            ".xlsx": "xlsx", ".pdf": "pdf", ".tsv": "tsv", ".jsonl": "jsonl"}  # fmt: skip
 
 #: what selects what a card shows, by its name in `jurors.evaluate.card.CardOptions`
 _CARD_OPTIONS = {
-    "full": click.option("--full", is_flag=True, help="Show everything, in as many lines as that takes."),
+    "full": click.option("--full", is_flag=True, help="Show everything, however long it is."),
     "top": click.option("--top", type=click.IntRange(min=1), metavar="N",
-                        help="Show the N best and the N worst jurors."),
+                        help="Show the N best and the N worst only."),
     "sort": click.option("--sort", type=click.Choice(["accuracy", "votes", "name"]), help="The order of the jurors."),
     "min_votes": click.option("--min-votes", type=click.IntRange(min=1), metavar="N",
                               help="Leave out jurors with fewer votes."),

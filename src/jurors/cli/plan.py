@@ -14,6 +14,7 @@ from jurors.cli.main import print_data, print_error
 from jurors.cli.options import Source, grading_option, texts_options, votes_options
 from jurors.cli.output import ALARM_STATUS, INPUT_PATH, Output, gathered, output_options, path_option, register_output
 from jurors.errors import OptionError, SketchError
+from jurors.options import command_line
 from jurors.results import FORMATS_OF_RESULTS, count_noun, csv_text
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ jury_options = gathered(
 @click.option("--missing", multiple=True, metavar="SHARE", help="The chance that a vote is missing; or one a juror.")
 @click.option("--exact", is_flag=True, help="Write whole counts in exactly these shares, without random draws.")
 @path_option("FILE", "Write here (.csv, .jsonl, .parquet …), truth beside.")
-@click.option("--quiet", is_flag=True, help="Nothing on stderr.")
+@click.option("--quiet", is_flag=True, help="Print nothing on stderr.")
 def simulate(
     items: int | None, jurors: str, jury: dict[str, Any], group: tuple[str, ...], missing: tuple[str, ...], exact: bool,
     path: str | None, quiet: bool, **options: Any,
@@ -148,11 +149,9 @@ def audit() -> None:
 
 @audit.command("plan")
 @votes_options
-@click.option("-n", type=click.IntRange(min=1), default=30, show_default=True,
-              help="How many items to draw: as many as you may label at most.")  # fmt: skip
-@click.option(
-    "--after", multiple=True, metavar="SHEET", type=INPUT_PATH, help="Go on where this sheet ended; repeatable."
-)
+@click.option("-n", type=click.IntRange(min=1), default=30, show_default=True, metavar="N",
+              help="How many items to draw: the most that you may label.")  # fmt: skip
+@click.option("--after", multiple=True, metavar="SHEET", type=INPUT_PATH, help="Continue after this sheet; repeatable.")
 @click.option("--blind/--open", default=True, show_default=True,
               help="Hide the votes from whoever labels; they go into a second file, SHEET.votes.csv.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), help="Repeat a draw; by default, each draw is new.")
@@ -185,6 +184,11 @@ def audit_plan(
         for ending, path in beside.items():
             atomic_write(path, _sheet_text(sheet, ending, target, title))
         output.write(_sheet_text(sheet, output.format, target, title))
+    if target is not None and not output.quiet and output.format in ("csv", "html"):
+        answers = str(target.with_suffix(".answers.csv") if output.format == "html" else target)
+        files = [name if isinstance(name, str) else "-" for name in source.files]
+        then = command_line("audit result", files, source.options, "--answers", answers)
+        print_error(f"Label the items in {target}, then run: {then}")
 
 
 @audit.command()

@@ -72,6 +72,8 @@ def report(
     from jurors.reporting.page import check_drawable, make_page
     from jurors.votes.io.sources import is_there
 
+    if Path(path).suffix.lower() in (".pdf", ".png", ".svg"):
+        raise OutputError(f"-o {path}: a report is an HTML page; name it .html, or write one chart with --chart")
     check_drawable()
     from jurors.reporting.tables import is_large_panel
 

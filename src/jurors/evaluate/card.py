@@ -387,7 +387,7 @@ def card_blocks(e: Evaluation, options: CardOptions = SHORT) -> list[Block]:
             option = quote(family + "=" + ",".join(who))
             last.append(f"If {_list_names(who, ' and ')} share a family, add --family {option}.")
     last += [] if options.full else next_steps(e)
-    folded = sum(len(wrap(line, WIDTH)) for line in (*answers, *last))
+    folded = sum(len(wrap(line, WIDTH, break_on_hyphens=False)) for line in (*answers, *last))
     room = _LINES - folded - len(shown) - 6  # the heading, the head of the table, and four blank lines
     alarms = short_alarm_lines(e.alarms, min(max(room, 1), _MOST_ALARM_LINES), shorten_names(e.jurors, LONGEST_NAME))
     blocks: list[Block] = [
@@ -646,7 +646,7 @@ def short_alarm_lines(alarms: tuple[Alarm, ...], room: int, names: Mapping[str, 
                 text = text.replace(str(juror), names[juror])
         if not any(text.startswith(str(juror)) for juror in alarm.jurors):
             text = f"{text[:1].upper()}{text[1:]}"
-        folded = wrap(f"{_MARKS[alarm.level]} {text}", WIDTH, subsequent_indent="  ")
+        folded = wrap(f"{_MARKS[alarm.level]} {text}", WIDTH, subsequent_indent="  ", break_on_hyphens=False)
         if len(folded) > left:
             folded = [*folded[: left - 1], f"{folded[left - 1][: WIDTH - 2].rstrip()} …"]
         texts.append(" ".join(line.strip() for line in folded))
@@ -697,7 +697,7 @@ def _beside_majority(
     for x in e.labels if statistic == "prevalence" else e.jurors:
         cells = percent(values.get(x)), percent_range(grades.interval_of(statistic, x)), percent(majority.get(x))
         rows.append((str(_level(x)), *cells))
-    return Table((*heads, f"{e.level * 100:g}%", "majority vote"), tuple(rows), title=title, right=(1, 2, 3))
+    return Table((*heads, f"{e.level * 100:g}%", "if majority is right"), tuple(rows), title=title, right=(1, 2, 3))
 
 
 def accuracy_table(e: Evaluation) -> Table:

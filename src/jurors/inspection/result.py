@@ -169,6 +169,7 @@ def next_steps(
             options["ignore"] = _with(options.get("ignore"), [name for name in finding.about if name in votes.jurors])
         if finding.kind == "ambiguous_words":
             options["missing"] = _with(options.get("missing"), finding.about)
+        options["ignore_case"] = options.get("ignore_case") or finding.kind == "similar_labels"
     kind = kind_of(graded)
     is_numeric = not obstacles and kind is NUMBERS
     if not obstacles:

@@ -107,7 +107,8 @@ def _share_limits(kind: ShareLimit, given: Any, evaluation: Evaluation | NumberG
     for name, value, written in _named_limits(given):
         limit = _number(value)
         if not 0.0 <= limit <= 1.0:
-            message = f"{option}={written}: a limit is a share from 0 to 1, such as 0.8"
+            one = ", or JUROR:0.8" if kind.by_juror and not kind.by_label else ""
+            message = f"{option}={written}: a limit is a share from 0 to 1, such as 0.8{one}"
             raise OptionError(message, code="out_of_range", name=option, value=value)
         juror: str | None = None
         label: Label | None = None
@@ -359,15 +360,15 @@ _GOLD = (10, 20, 30, 50, 100, 200, 500)  # numbers of gold items to try
 
 def _deciding_gold(evaluation: Evaluation, juror: str, distance: float) -> str:
     """How many gold labels would narrow a juror's score enough to decide about a limit at this distance."""
-    calibrated, tried = evaluation.calibrated, 0
+    calibrated, tried, labels = evaluation.calibrated, 0, "more gold labels" if evaluation.gold else "gold labels"
     for size in (size for size in _GOLD if 2 * size <= evaluation.items):
         widths = None if calibrated is None else calibrated.with_gold(size)
         if widths is None or widths[juror] != widths[juror]:
             return ""
         if widths[juror] < distance:
-            return f"if the estimate holds, about {size} gold labels would decide it"
+            return f"if the estimate holds, about {size} {labels} would decide it"
         tried = size
-    return f"if the estimate holds, {tried} gold labels would not decide it" if tried else ""
+    return f"if the estimate holds, {tried} {labels} would not decide it" if tried else ""
 
 
 def _panel_alarms(evaluation: Evaluation, limits: Limits) -> Iterator[Alarm]:

@@ -51,7 +51,6 @@ from jurors.votes.scale import (
 from jurors.votes.table import Votes
 
 _ABOUT_LABELS = ("ambiguous_words", "similar_labels", "rare_numbers")
-_FEWEST_LETTERS = 4  # of labels in which one wrong letter is a slip: A1 and A2 are two labels
 _MOST_LABELS = 300  # a result has jurors x labels² numbers, and takes time and memory by them
 
 
@@ -340,7 +339,7 @@ class CountedVotes:
         return CountedVotes(votes, sketch, tuple_of_row, self.alarms), np.asarray(truth)
 
     def align_gold(self, gold: Any) -> tuple[CountedVotes, Integers]:
-        """Align gold items. A note names labels that no juror gives; an error, those that look like a slip of the pen.
+        """Align gold items. A note names labels that no juror gives.
 
         Returns
         -------
@@ -351,16 +350,8 @@ class CountedVotes:
         """
         aligned, known = self.align(gold)
         unused = tuple(label for label in aligned.votes.labels if label not in self.votes.labels)
-        if not unused:
-            return aligned, known
-        for label in unused:
-            if meant := [name for name in self.votes.labels if _is_misspelt(str(label), str(name))]:
-                raise VotesError(
-                    f"no juror gives the gold label {label!r}. Did you mean {meant[0]!r}? If it is a label of its own, "
-                    "list all labels with labels="
-                )
         later: Any = partial(_with_unused, self, unused)
-        return replace(aligned, alarms=later), known
+        return replace(aligned, alarms=later) if unused else aligned, known
 
     def by_tuple(self, truth: Integers) -> Integers:
         """Count the items of each tuple by their true label, where that is known.
@@ -406,24 +397,6 @@ def count_gradable(source: Votes | Sketch) -> CountedVotes:
 def _alarms(tuples: Votes, silent: list[Alarm]) -> tuple[Alarm, ...]:
     """Computed when first read; decision tuples are distinct, so no rows can be repeated."""
     return (*silent, *input_alarms(tuples, weighted=True))
-
-
-def _is_misspelt(text: str, known: str) -> bool:
-    """Whether a text is a known label in other case or blanks, with two letters swapped, or with one letter wrong.
-
-    >>> [_is_misspelt(text, "safe") for text in ("Safe ", "sfae", "saef", "sae", "unsafe", "ease")]
-    [True, True, True, False, False, False]
-    """
-    one, other = text.casefold().strip(), known.casefold().strip()
-    if one == other:
-        return True
-    is_longer = one.endswith(other) or other.endswith(one)  # moral and amoral
-    if min(len(one), len(other)) < _FEWEST_LETTERS or not (one + other).isalpha() or is_longer:
-        return False
-    same = next((k for k, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-    rest, known_rest = one[same:], other[same:]
-    is_swapped = rest[:2] == known_rest[1::-1] and rest[2:] == known_rest[2:]
-    return is_swapped or rest[1:] in (known_rest, known_rest[1:]) or rest == known_rest[1:]
 
 
 def _with_unused(counted: CountedVotes, unused: tuple[Any, ...]) -> tuple[Alarm, ...]:

@@ -75,7 +75,7 @@ class PanelComparison(Result):
 
     def _blocks(self, **_: Any) -> list[Block]:
         names = shorten_names(self.whole.jurors, 20)
-        heads = ["without", "other labels", "± of scores", "wrong labels", "leader", "price"]
+        heads = ["without", "other labels", "± of scores", "wrong labels", "highest low end", "price"]
         rows = [
             (
                 "(nobody)" if x.without is None else names[x.without], percent(x.changed),
@@ -106,11 +106,11 @@ class PanelComparison(Result):
         points = least.half_width * 100, least.half_width_in_whole * 100
         lines = [
             f"You lose least without {least.without}: {percent(least.changed)} of the items get another label, and the "
-            f"others' scores are known to ± {points[0]:.1f} points instead of ± {points[1]:.1f}."
+            f"scores of the others are known to ± {points[0]:.1f} points (± {points[1]:.1f} in the whole panel)."
         ]
         leader = self.whole.leader
         others = [x for x in self.panels if x.leader not in (leader, None) and x.without != leader]
-        lines += [f"Without {x.without}, {x.leader} would lead instead of {leader}." for x in others[:3]]
+        lines += [f"Without {x.without}, {x.leader} has the highest low end, not {leader}." for x in others[:3]]
         if self.cheapest is None:
             return lines
         if self.cheapest.jurors == self.whole.jurors:
@@ -122,7 +122,7 @@ class PanelComparison(Result):
         share = percent((self.cheapest.price or 0.0) / (self.whole.price or 1.0), 0)
         return [
             *lines,
-            f"{format_names(self.cheapest.jurors, 8)} cost {share} of the price. They give "
+            f"{format_names(self.cheapest.jurors, 8)} cost {share} of the whole panel's price. They give "
             f"{percent(self.cheapest.changed)} of the items another label, so at most that many more are wrong.",
         ]
 

@@ -191,13 +191,13 @@ class SystemComparison(Result):
         unit = "" if self.good is None else " points"
         pairs = []
         for d in self.differences:
-            ends = f"{self._points(d.low)} – {self._points(d.high)}"
-            pairs.append((f"{d.a} - {d.b}"[:44], f"{self._points(d.difference)}{unit}", ends, d.order))
+            lead, low, high = (self._points(x, "+", 1) for x in (d.difference, d.low, d.high))
+            pairs.append((f"{d.a} - {d.b}"[:44], f"{lead}{unit}", f"{low} – {high}", d.order))
         return Table(("difference", "", f"{self.level * 100:g}%", "order"), tuple(pairs), right=(1, 2))
 
-    def _points(self, value: float, sign: str = "+") -> str:
+    def _points(self, value: float, sign: str = "+", digits: int = 0) -> str:
         """A difference: of levels as it is, of rates in points."""
-        return f"{value:{sign}.2f}" if self.good is None else f"{value * 100:{sign}.0f}"
+        return f"{value:{sign}.2f}" if self.good is None else f"{value * 100:{sign}.{digits}f}"
 
     def _about_gold(self) -> str:
         """Why intervals are wide, and what gold labels would make of them."""
@@ -232,7 +232,7 @@ class SystemComparison(Result):
         else:
             lines = [f"The best is one of the first {len(leaders)}: their order is not settled."]
         pairs = len(ranked) * (len(ranked) - 1) // 2
-        lines[0] += f" {settled} of {pairs} orders are settled."
+        lines[0] += f" {settled} of {pairs} orders are settled." if pairs > 1 else ""
         if self.reasons:
             lines.append(f"Nothing is settled because {' and '.join(self.reasons)}.")
         gold = sum(rate.gold for rate in self.systems.values())

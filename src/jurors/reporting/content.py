@@ -390,11 +390,11 @@ def people(e: Evaluation, rows: list[RankedJuror]) -> list[Markup]:
         lines = [escape(leader_sentence(e))]
         by_name = {row.juror: row for row in rows}
         if len(e.ranking.ranked) > 1:
-            last = by_name[e.ranking.ranked[-1]]
+            last = by_name[min(e.ranking.ranked, key=lambda j: float(e.score[j]))]
             rank = "Lowest" if len(e.ranking.ranked) == len(e.jurors) else "Lowest of the ranked"
             ends = f" ({percent_range(last.ends)})" if last.ends[0] == last.ends[0] else ""
             line = Markup("{}: {}, {} right{}").format(rank, names([last.juror]), percent(last.score), ends)
-            if any(by_name[j].ends[0] <= last.ends[1] for j in e.ranking.ranked[:-1]):
+            if any(by_name[j].ends[0] <= last.ends[1] for j in e.ranking.ranked if j != last.juror):
                 line += Markup("; its interval overlaps others")
             lines.append(line + Markup("."))
         if e.ranking.uninformative:

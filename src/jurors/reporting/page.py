@@ -290,7 +290,8 @@ def make_page(
         data, key = read()
         if systems is not None and kind_of(data) is not LABELS:
             raise OptionError("system= is for labels and ordered levels", code="does_not_apply", name="system")
-        kind, command_on = kind_of(data), command_writer(inputs[0][1], reading, grading.get("gold"))
+        gold = answers[0] if isinstance(answers, tuple) and len(answers) == 1 else grading.get("gold")
+        kind, command_on = kind_of(data), command_writer(inputs[0][1], reading, gold)
         heading = title or _title(inputs[0][1]) or "Report card"
         if kind in PAGES:
             options, checked = kind.applicable(grading, others, where=_THESE), checksums()

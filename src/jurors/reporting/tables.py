@@ -270,7 +270,7 @@ def _grade_table(
         return None
     majority = e.majority if statistic != "accuracy" else None
     columns = [*table.columns, "prevalence" if statistic == "prevalence" else "accuracy", interval_name(e.level)]
-    columns += ["by majority vote"] * (majority is not None) + ["actual", "inside"] * (keyed is not None)
+    columns += ["if the majority is right"] * (majority is not None) + ["actual", "inside"] * (keyed is not None)
     rows = []
     for name in names:
         low, high = e.interval_of(statistic, *name)

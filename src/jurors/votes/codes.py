@@ -457,6 +457,8 @@ def may_mean_missing(label: Any, labels: Sequence[Any], share: float) -> bool:
     (True, True, True)
     >>> rare("pass", ["yes", "no", "pass"], 0.1), rare("pass", ["pass", "fail", "skip"], 0.1)
     (True, False)
+    >>> rare("failed", ["a", "b", "failed"], 0.1), rare("failed", ["passed", "failed", "fail"], 0.1)
+    (True, False)
     """
     text = str(label).strip().casefold()
     if text in _CODES or text == "-1":  # no answer, where it is far from consecutive numbers that are the answers
@@ -468,16 +470,18 @@ def may_mean_missing(label: Any, labels: Sequence[Any], share: float) -> bool:
             return False
         return answers[0] == 0 if number == -1 else number < -1 or number > answers[-1] + _FAR
     parts = set(_BETWEEN_ANSWERS.split(text))
-    if len(parts) > 1 and parts <= {str(other).strip().casefold() for other in labels}:
+    beside = {str(other).strip().casefold() for other in labels}
+    if len(parts) > 1 and parts <= beside:
         return True
     if text in ("n", "x"):  # beside A, B, C; but "y" and "n", or "o" and "x", are votes
-        return len(labels) > 3 and share < _OFTEN and not {"y", "o"} & {str(other).casefold() for other in labels}
+        return len(labels) > 3 and share < _OFTEN and not {"y", "o"} & beside
     if text == "pass":  # beside yes and no
         answers_beside = {_bare(str(other)) for other in labels if other != label and not is_ambiguous(other)}
         return answers_beside - NO_VOTE_WORDS in _YES_OR_NO
     if text in _MILD_WORDS:
         return share < _OFTEN
-    return isinstance(label, str) and (text in AMBIGUOUS_WORDS or text in NO_VOTE_WORDS)
+    is_answer = text == "failed" and "passed" in beside
+    return isinstance(label, str) and not is_answer and (text in AMBIGUOUS_WORDS or text in NO_VOTE_WORDS)
 
 
 def equal_numbers(cells: list[Any]) -> list[Any]:

@@ -89,9 +89,9 @@ def similar_names(what: str, names: Sequence[Any]) -> Iterator[Finding]:
     groups = [group for group in alike.values() if len(group) > 1]
     if groups:
         shown = "; ".join(" and ".join(map(repr, group)) for group in groups[:6])
-        message = f"{what}s differ only by case or blanks and count as different {what}s: {shown}"
+        kind, fix = ("similar_labels", " (--ignore-case merges case)") if what == "label" else ("similar_jurors", "")
+        message = f"{what}s differ only by case or blanks and count as different {what}s{fix}: {shown}"
         about = tuple(name for group in groups for name in group)
-        kind = "similar_labels" if what == "label" else "similar_jurors"
         yield Finding(kind, message, about, "alarm", float(len(groups)))
 
 
@@ -137,7 +137,7 @@ def vocabularies(votes: Votes, counts: JurorLabelCounts) -> Iterator[Finding]:
         says, them = ("votes", "this juror") if len(names) == 1 else ("vote", "these jurors")
         strange = _few(votes, uses[groups[k]].any(axis=0))
         message = f"{list_names(names)} {says} {strange} where the others vote {_few(votes, usual)}: "
-        message += f"{translation}leave {them} out (--ignore COLUMN)"
+        message += f"{translation}leave {them} out (--drop JUROR)"
         yield Finding("another_alphabet", message, names, "alarm", float(len(names)))
 
 
@@ -181,7 +181,8 @@ def _translation(votes: Votes, group: NDArray[Any], main: NDArray[Any], uses: ND
         meant[label] = int(usual[int(np.argmax((others[where] * counts[where, None]).sum(axis=0)))])
     if len(set(meant.values())) < len(meant):
         return ""  # no other words for the same, most likely
-    return "write " + ", ".join(f"{votes.labels[new]} for {votes.labels[old]}" for old, new in meant.items()) + ", or "
+    renamed = ",".join(f"{votes.labels[old]}={votes.labels[new]}" for old, new in meant.items())
+    return f"rename labels with --map {shlex.quote(renamed)}, or "
 
 
 def strange_numbers(votes: Votes, counts: NDArray[np.int64]) -> Iterator[Finding]:
@@ -440,10 +441,10 @@ def find_findings(votes: Votes, *, weighted: bool = False, twins: bool = True) -
     findings = (
         *votes.findings,
         *scale_finding(votes),
+        *vocabularies(votes, counts),
         *(() if votes.labels_told else ambiguous_words(votes.labels, by_label)),
         *similar_names("label", votes.labels),
         *similar_names("juror", votes.jurors),
-        *vocabularies(votes, counts),
         *strange_numbers(votes, by_label),
         *(() if weighted else repeated_rows(votes)),
         *odd_labels(votes, by_label),

@@ -39,6 +39,7 @@ from jurors.votes.scale import extend_labels
 from jurors.votes.table import Votes, recode_labels
 
 TRUTH_WORDS = ("truth", "gold", "true", "key", "target", "groundtruth", "truelabel", "goldlabel", "y")
+_FEWEST_LETTERS = 4  # of labels in which one wrong letter is a slip: A1 and A2 are two labels
 _FEWEST_TRUTHS = 10  # from which on true levels without votes show that the key is on another scale
 
 
@@ -152,8 +153,9 @@ class Key:
     def _check_labels(self, votes: Votes) -> None:
         """Refuse a key that may hold words for "unknown", or that is the key of something else.
 
-        Refused are true labels without votes that may mean that none is known; a key that shares no label with the
-        votes; and on ordered levels a key most of whose levels have no votes: 0 and 1 beside ratings from 1 to 10.
+        Refused are true labels without votes that may mean that none is known, or that look like a slip of the pen; a
+        key that shares no label with the votes; and on ordered levels a key most of whose levels have no votes: 0 and 1
+        beside ratings from 1 to 10.
         """
         texts, truths = set(map(str, votes.labels)), [label for label in self.labels.tolist() if label is not None]
         for truth in dict.fromkeys(truths):
@@ -163,6 +165,12 @@ class Key:
                     f"unknown; leave it out with missing={str(truth)!r}"
                 )
         distinct = list(dict.fromkeys(map(str, truths)))
+        for text in (text for text in distinct if text not in texts):
+            if meant := [known for known in sorted(texts) if _is_misspelt(text, known)]:
+                raise VotesError(
+                    f"no juror gives the true label {text!r}. Did you mean {meant[0]!r}? If only case differs, use "
+                    "ignore_case=True; if it is a label of its own, list all labels with labels="
+                )
         if len(distinct) > 1 and texts and not texts & set(distinct):
             raise VotesError(
                 f"the answer key has the labels {', '.join(distinct[:6])}, the votes {', '.join(sorted(texts)[:6])}: "
@@ -207,6 +215,24 @@ class Key:
                 f"{len(names):,} items voted on (such as {names[0]!r})"
             )
         return np.array(rows, dtype=np.int64)
+
+
+def _is_misspelt(text: str, known: str) -> bool:
+    """Whether a text is a known label in other case or blanks, with two letters swapped, or with one letter wrong.
+
+    >>> [_is_misspelt(text, "safe") for text in ("Safe ", "sfae", "saef", "sae", "unsafe", "ease")]
+    [True, True, True, False, False, False]
+    """
+    one, other = text.casefold().strip(), known.casefold().strip()
+    if one == other:
+        return True
+    is_longer = one.endswith(other) or other.endswith(one)  # moral and amoral
+    if min(len(one), len(other)) < _FEWEST_LETTERS or not (one + other).isalpha() or is_longer:
+        return False
+    same = next((k for k, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    rest, known_rest = one[same:], other[same:]
+    is_swapped = rest[:2] == known_rest[1::-1] and rest[2:] == known_rest[2:]
+    return is_swapped or rest[1:] in (known_rest, known_rest[1:]) or rest == known_rest[1:]
 
 
 def _as_numbers(*labels: Iterable[Any]) -> str:

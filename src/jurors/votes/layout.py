@@ -59,7 +59,7 @@ class Layout:
 
 def find_column(names: Sequence[str], name: str) -> int:
     """The position of a column the caller named; VotesError suggests the nearest."""
-    return list(names).index(match_name(name, names, "column"))
+    return list(names).index(match_name(name, names if name in names else own_columns(names), "column"))
 
 
 def guess_column(names: Sequence[str], words: Sequence[str], taken: Iterable[int | None] = ()) -> int | None:
@@ -243,9 +243,18 @@ def bare_word(name: str) -> str:
     return re.sub(r"(?<=.)(id|name)$", "", bare) or bare
 
 
+def own_columns(names: Sequence[str]) -> list[str]:
+    """The columns of a table without those that join others, which only `--item ONE,TWO` names.
+
+    >>> own_columns(["id", "model", "id,model"])
+    ['id', 'model']
+    """
+    return [name for name in names if "," not in name or not set(name.split(",")) <= set(names)]
+
+
 def quoted_names(names: Sequence[str]) -> str:
     """The first dozen names, for a message."""
-    return format_names(map(repr, names), 12)
+    return format_names(map(repr, own_columns(names)), 12)
 
 
 # What people call their columns besides our own words: hints, which the cells may overrule.
