@@ -6,7 +6,6 @@ it is; lines for people are escaped first. Signals end a command in order, so th
 
 from __future__ import annotations
 
-import atexit
 import gc
 import io
 import os
@@ -229,7 +228,6 @@ class LazyGroup(click.Group):
         """Run as a program of its own, of which little becomes garbage before it ends."""
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # products use one thread anyway; a pool takes 30 ms
         gc.set_threshold(100_000)
-        atexit.register(gc.disable)  # one search less at the end
         return super().__call__(*args, **extra)
 
     def main(self, *args: Any, **extra: Any) -> Any:
