@@ -13,7 +13,6 @@ from __future__ import annotations
 import gzip
 import os
 import platform
-import secrets
 import shutil
 import signal
 import stat
@@ -63,7 +62,7 @@ def temp_directory(home: Path | None = None) -> Iterator[Path]:
     parent = temporary_folder() if home is None else home
     prefix = _PREFIX if home is None else f".{_PREFIX}"
     _remove_orphans(parent, prefix)
-    folder, locks = parent / f"{prefix}{secrets.token_hex(8)}", list[int]()
+    folder, locks = parent / f"{prefix}{os.urandom(8).hex()}", list[int]()
     try:  # before the directory is made: a signal may come at any moment
         folder.mkdir(mode=0o700)
         _lock(folder, locks)

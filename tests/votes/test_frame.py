@@ -23,6 +23,7 @@ import jurors
 from jurors import Sketch
 from jurors.errors import VotesError
 from jurors.jury.groups import votes_and_groups
+from jurors.jury.kinds import LABELS, kind_of
 from jurors.sketch.count import read_sketch
 from jurors.votes.frame import votes_from_frame
 from jurors.votes.key import read_key, read_votes_with_key
@@ -60,6 +61,11 @@ def test_every_engine_gives_the_same_votes(engine: Any, labels: tuple[Any, Any],
     flat = [(k, f"j{j}", c) for k, row in enumerate(rows) for j, c in enumerate(row)]
     long = {role: [vote[k] for vote in flat] for k, role in enumerate(("item", "juror", "label"))}
     assert cells(votes_from_frame(engine(long))) == rows
+
+
+def test_a_column_may_be_called_like_an_attribute_of_votes() -> None:
+    votes = {"item": [1, 1], "juror": ["a", "b"], "label": ["x", "y"], "scale": [1, 2]}
+    assert kind_of(pd.DataFrame(votes)) is LABELS
 
 
 @engines

@@ -25,7 +25,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,14 +34,15 @@ from jurors._lazy import lazy_fields
 from jurors._numeric import Flags, Floats, Integers
 from jurors.errors import OptionError, SketchError, match_name
 from jurors.evaluate.alarms import Alarm
-from jurors.exact import Algebraic, Surd, exact_sum
 from jurors.options import Label
 from jurors.results import Columns, Result, Table, columns_of
 from jurors.sketch.pairs import parts_of, sum_by_cell
 from jurors.sketch.sketch import Sketch
 
+if TYPE_CHECKING:
+    from jurors.exact import Algebraic, Surd  # imported where there are such numbers: flint takes 20 ms
+
 Number: TypeAlias = "Surd | Algebraic | Fraction | int | float | complex | None"
-_ROOTS = (Surd, Algebraic)
 Matrix: TypeAlias = tuple[tuple[Number, ...], ...]
 _MOST_SHOWN = 60  # jurors in a notebook
 _MOST_CELLS = 1_000_000  # above, to_dict leaves the confusion matrices out
@@ -156,12 +157,12 @@ class Solution(Result):
     @cached_property
     def is_real(self) -> bool:
         """Whether no number has an imaginary part."""
-        return all(x.is_real if isinstance(x, _ROOTS) else not isinstance(x, complex) for x in self.numbers())
+        return all(getattr(x, "is_real", not isinstance(x, complex)) for x in self.numbers())
 
     @cached_property
     def is_rational(self) -> bool:
         """Whether every number is a ratio of whole numbers (floats are not counted as such)."""
-        return all(x.is_rational if isinstance(x, _ROOTS) else isinstance(x, (int, Fraction)) for x in self.numbers())
+        return all(getattr(x, "is_rational", isinstance(x, (int, Fraction))) for x in self.numbers())
 
     @property
     def is_in_range(self) -> bool:
@@ -212,8 +213,11 @@ def exact_total(terms: Sequence[Any]) -> Number:
     number
         Exact if one of the terms is.
     """
-    exact = any(isinstance(x, _ROOTS) for x in terms)
-    return exact_sum(terms) if exact else cast(Number, sum(terms))
+    if not any(hasattr(x, "is_rational") for x in terms):
+        return cast(Number, sum(terms))
+    from jurors.exact import exact_sum
+
+    return exact_sum(terms)
 
 
 def as_float(value: Number) -> float | complex | None:
@@ -228,7 +232,7 @@ def as_float(value: Number) -> float | complex | None:
         return 0.0
     if value is None or type(value) is float or isinstance(value, complex):
         return value
-    if isinstance(value, _ROOTS) and not value.is_real:
+    if not getattr(value, "is_real", True):
         return complex(value)
     return float(value)
 

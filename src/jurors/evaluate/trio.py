@@ -42,20 +42,21 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from flint import fmpq
 from numpy.typing import ArrayLike, NDArray
 
 from jurors._numeric import Floats
 from jurors.errors import DegenerateSketchError, SketchError
 from jurors.evaluate.solution import Number, Solution
-from jurors.exact import Surd, exact_sum
 from jurors.sketch.moments import TrioMoments, WholeMoments, moments, table_moments
 from jurors.sketch.sketch import Sketch
 
-_ZERO = fmpq(0)
+if TYPE_CHECKING:
+    from jurors.exact import Surd  # imported where a trio is exact: flint takes 20 ms
+
+MOST_LABELS = 50  #: of a trio whose R³ counts are worked through; the time grows as R⁴
 _MOST_CELLS = 1 << 20  # decision tuples that `encode` lists
 
 # -- Theorem 2: decode, exactly -------------------------------------------------------------------------------------
@@ -135,6 +136,8 @@ def evaluate_trio(sketch: Sketch) -> tuple[Solution, Solution]:
     >>> likely.prevalence["A"].decimal(10), likely.is_rational
     ('0.0887452501', False)
     """
+    from flint import fmpq
+
     m = trio_invariants(sketch)
     if not all(m.pair) or not m.hyperdeterminant:
         outcome, message, jurors = _degenerate_outcome(sketch, m)
@@ -149,11 +152,14 @@ def evaluate_trio(sketch: Sketch) -> tuple[Solution, Solution]:
 
 def _solve(sketch: Sketch, m: TrioInvariants, sign: int, root: int | None) -> Solution:
     """The solution for s = sign·√H; `root` is √H where that is a whole number."""
+    from flint import fmpq
+
+    from jurors.exact import Surd
 
     def number(rational: int, coefficient: int, denominator: int) -> Surd:
         """(rational + coefficient·s) / denominator"""
         if root is not None:
-            return Surd.in_field(fmpq(rational + coefficient * sign * root, denominator), _ZERO, 1)
+            return Surd.in_field(fmpq(rational + coefficient * sign * root, denominator), fmpq(0), 1)
         return Surd.in_field(fmpq(rational, denominator), fmpq(coefficient * sign, denominator), m.hyperdeterminant)
 
     # t / (2 Q s) = t s / (2 Q H)
@@ -357,6 +363,8 @@ def tuple_shares(solution: Solution) -> list[Fraction | float]:
         raise SketchError(f"{size} labels and {width} jurors have {size}^{width} decision tuples; encode fewer jurors")
     if any(x is None for x in itertools.chain(solution.prevalences, *itertools.chain(*solution.confusions))):
         raise SketchError("this evaluation cannot be encoded: some numbers are missing, because a label never occurred")
+    from jurors.exact import exact_sum
+
     by_label: list[list[Any]] = []
     for label, prevalence in enumerate(solution.prevalences):
         products: list[Any] = [prevalence]
@@ -387,6 +395,8 @@ def has_whole_counts(prevalence: Any, rows: Iterable[Any], items: int) -> bool:
     -------
     bool
     """
+    from jurors.exact import Surd
+
     scale = math.prod(math.lcm(*(Surd(x).to_fraction().denominator for x in row)) for row in rows)
     return (Surd(prevalence).to_fraction() * items / scale).denominator == 1
 

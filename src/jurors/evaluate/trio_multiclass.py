@@ -43,7 +43,7 @@ from numpy.typing import ArrayLike
 from jurors._numeric import Floats, Integers
 from jurors.errors import DegenerateSketchError, SketchError, match_name
 from jurors.evaluate.solution import DEFAULT_RULE, Choice, Number, Solution, tuple_posterior
-from jurors.evaluate.trio import check_three_jurors, has_whole_counts
+from jurors.evaluate.trio import MOST_LABELS, check_three_jurors, has_whole_counts
 from jurors.exact import Algebraic, RootSet, Surd, exact_sum, inverse, number_at, root_sets
 from jurors.options import Label
 from jurors.sketch.sketch import Sketch
@@ -53,7 +53,6 @@ ExactVector = tuple[_Numeric, ...]
 _BITS = 64
 _MIXES = 4
 _LEAST = 1e-3  # shares of a start value stay away from 0, where expectation-maximisation could not leave again
-MOST_LABELS = 50  #: of a trio whose R³ counts are worked through; the time grows as R⁴
 _SPREAD = (0, 1, 3, 7, 12, 20, 30, 44, 65, 80)  # all differences differ: few rows of shares collide under it
 
 # -- the summands -------------------------------------------------------------------------------------------------

@@ -66,7 +66,7 @@ def find_overlap(votes: Votes) -> Overlap:
     >>> overlap.pairs_sharing, overlap.pairs, overlap.groups
     (2, 6, (('ann', 'bob'), ('cy', 'dee')))
     """
-    names = [votes.jurors[k] for k in np.unique(votes.triples()[1]).tolist()]
+    names = [votes.jurors[k] for k in np.flatnonzero(np.bincount(votes.triples()[1])).tolist()]
     size = len(names)
     if size < 2 or size > _MOST_PAIR_JURORS:
         return Overlap(pairs=comb(size, 2))
@@ -186,7 +186,7 @@ def next_steps(
                 label_values(graded, None)
                 yield Step(command_line("systems", files, options, "--system", system), f"compare the {system}s")
         yield Step(command_line("report", files, options, "-o", "report.html"), "write everything to one HTML page")
-    used = len(np.unique(graded.triples()[2]))
+    used = np.count_nonzero(np.bincount(graded.triples()[2]))
     are_labels = 1 < used <= len(graded.labels) <= max(2, votes.total // 2) and len(graded.jurors) > 1
     if is_numeric or (are_labels and not any(f.kind == "unlike_columns" for f in findings)):
         yield Step(command_line("agreement", files, options), "measure how far the jurors agree")

@@ -111,16 +111,7 @@ def kind_of(data: Any) -> Kind:
     ('labels', 'numbers')
     """
     scale = getattr(getattr(data, "tuples", data), "scale", None)
-    if scale is not None:
-        return NUMBERS if scale == NUMBERS.scale else LABELS
-    from jurors.numeric.data import Numbers
-    from jurors.numeric.grade import NumberGrades
-    from jurors.numeric.score import NumberScores
-    from jurors.pairwise.data import Preferences
-
-    if isinstance(data, (Numbers, NumberGrades, NumberScores)):
-        return NUMBERS
-    return PREFERENCES if isinstance(data, Preferences) else LABELS
+    return next((kind for kind in (NUMBERS, PREFERENCES) if isinstance(scale, str) and scale == kind.scale), LABELS)
 
 
 def numbers_refusal(votes: Votes) -> SketchError | None:

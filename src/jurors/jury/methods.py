@@ -44,8 +44,7 @@ from jurors.evaluate.solution import (
     majority_partition,
     partition_by_label,
 )
-from jurors.evaluate.trio import DecodedTrios, evaluate_trio, evaluate_trios
-from jurors.evaluate.trio_multiclass import MOST_LABELS, evaluate_trio_labels
+from jurors.evaluate.trio import MOST_LABELS, DecodedTrios, evaluate_trio, evaluate_trios
 from jurors.options import Target
 from jurors.sketch.connectivity import juror_groups, restrict_to_jurors
 from jurors.sketch.sketch import Sketch
@@ -327,6 +326,8 @@ def _juror_alarms(sketch: Sketch, panel: PanelFit, graded: Evaluation) -> list[A
     if panel.fit.posterior is not None:
         alarms += juror_alarms(sketch, panel.fit.posterior, panel.fit.solution)
     if _has_theorem(sketch):  # what the exact theorem and the goodness of fit say
+        from jurors.evaluate.trio_multiclass import evaluate_trio_labels
+
         whole = sketch.complete()
         fit = goodness_or_none(whole)
         alarms += [*outcome_alarms(evaluate_trio_labels(whole), fit), *goodness_alarms(whole, fit)]
@@ -435,6 +436,8 @@ def is_exact(sketch: Sketch) -> bool:
     """
     if not _has_theorem(sketch):
         return False
+    from jurors.evaluate.trio_multiclass import evaluate_trio_labels
+
     solution = evaluate_trio_labels(sketch.complete()).solution
     return solution is not None and solution.is_real
 
@@ -456,6 +459,8 @@ def grade_trio_labels(sketch: Sketch, request: GradeRequest) -> Evaluation:
     SketchError
         Where the counts do not satisfy it.
     """
+    from jurors.evaluate.trio_multiclass import evaluate_trio_labels
+
     whole = sketch.complete()
     decode = evaluate_trio_labels(whole, request.choice, among=sketch)
     exact = decode.solution

@@ -50,6 +50,8 @@ class Numbers:
     scale_why: str = "scale='interval' was given"  #: why they are read as numbers
     notes: tuple[Alarm, ...] = ()  #: about the votes as read, before jurors are graded
 
+    scale = "interval"
+
     def __post_init__(self) -> None:
         if (large := self.values[np.abs(self.values) > _LARGEST]).size:
             raise VotesError(f"{large[0]:g} is too large: give numbers up to {_LARGEST:g}")

@@ -360,7 +360,7 @@ class NumberGrades(RankedJurors, Drawable):
     remarks: tuple[str, ...] = ()
     alarms: tuple[Alarm, ...] = ()
 
-    _kind = "grade"
+    _kind, scale = "grade", "interval"
     _ranked_by, _votes_in = "reliability", "numbers"
     _unranked = ("uninformative_juror", "reversed_scale", "loading_above_variance")
 

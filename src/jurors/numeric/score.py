@@ -227,7 +227,7 @@ class NumberScores(Drawable):
     remarks: tuple[str, ...] = ()
     alarms: tuple[Alarm, ...] = ()
 
-    _kind = "score"
+    _kind, scale = "score", "interval"
 
     def _score_columns(self) -> dict[str, Any]:
         columns: dict[str, Any] = {"juror": self.jurors, "numbers": self.by_key.numbers}

@@ -70,6 +70,8 @@ class Preferences:
     is_placed: bool = True  #: whether left was shown first; unknown from a table of winners and losers
     remarks: tuple[str, ...] = ()  #: how columns and cells were interpreted
 
+    scale = "pairs"
+
     def __len__(self) -> int:
         return len(self.outcome)
 

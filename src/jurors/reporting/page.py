@@ -281,7 +281,6 @@ def make_page(
     Page
     """
     check_drawable()
-    from jurors.reporting.numbers_and_pairs import PAGES, render_kind
     from jurors.reporting.tables import find_findings
 
     others = [f"an {what}" if what[0] == "a" else what for what, source in inputs[1:] if source is not None]
@@ -293,7 +292,9 @@ def make_page(
         gold = answers[0] if isinstance(answers, tuple) and len(answers) == 1 else grading.get("gold")
         kind, command_on = kind_of(data), command_writer(inputs[0][1], reading, gold)
         heading = title or _title(inputs[0][1]) or "Report card"
-        if kind in PAGES:
+        if kind is not LABELS:
+            from jurors.reporting.numbers_and_pairs import PAGES, render_kind
+
             options, checked = kind.applicable(grading, others, where=_THESE), checksums()
             content = PAGES[kind](data, options["level"], command_on)
             about = provenance(checked, {**options, **shown_options, "scale": kind.scale}, command)

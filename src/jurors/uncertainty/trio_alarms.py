@@ -45,7 +45,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from shlex import quote as shell_quoted
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -57,12 +57,14 @@ from jurors.evaluate.dependence import LARGE_MISFIT, NOTABLE_MISFIT, SIGNIFICANT
 from jurors.evaluate.latent.models import possible_repeats
 from jurors.evaluate.solution import Solution
 from jurors.evaluate.trio import DecodedTrios, evaluate_trio, evaluate_trios, has_whole_counts
-from jurors.evaluate.trio_multiclass import MultilabelDecode, check_few_labels, decode_floats, start_from_votes
 from jurors.results import Columns, Result, Table
 from jurors.sketch.connectivity import MIN_JURORS, too_few_jurors
 from jurors.sketch.moments import TrioMoments, product_of_others, table_moments
 from jurors.sketch.sketch import Sketch
 from jurors.votes.scale import common_stem
+
+if TYPE_CHECKING:
+    from jurors.evaluate.trio_multiclass import MultilabelDecode
 
 # -- contradictions of a binary trio -----------------------------------------------------------------------------------
 
@@ -605,6 +607,8 @@ def goodness_of_fit(sketch: Sketch, *, max_iterations: int = 3000) -> GoodnessOf
     (6, True, True)
     """
     from scipy.special import chdtrc
+
+    from jurors.evaluate.trio_multiclass import check_few_labels, decode_floats, start_from_votes
 
     if len(sketch.jurors) != 3:
         raise SketchError(

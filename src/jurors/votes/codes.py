@@ -144,12 +144,12 @@ def checked_counts(counts: Any, where: str) -> NDArray[np.int64]:
 
 def as_cells(matrix: NDArray[Any] | Sequence[Sequence[Any]]) -> NDArray[Any]:
     """An array as it is, without what is masked; lists as an array of whatever they hold."""
-    if isinstance(matrix, np.ma.MaskedArray):
+    if isinstance(matrix, np.ndarray):
+        if type(matrix) is np.ndarray or not isinstance(matrix, np.ma.MaskedArray):  # `np.ma` takes 10 ms to import
+            return matrix
         cells = matrix.data.astype(object)
         cells[np.ma.getmaskarray(matrix)] = None
         return cells
-    if isinstance(matrix, np.ndarray):
-        return matrix
     try:
         return np.array(matrix, dtype=object)
     except ValueError:

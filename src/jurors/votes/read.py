@@ -20,6 +20,7 @@ from jurors.errors import VotesError
 from jurors.options import Label, Reading, ReadingOptions, SourceOptions, check_applies, column_names, text_columns
 from jurors.votes.codes import (
     abstain_words,
+    as_cells,
     checked_counts,
     code_type,
     equal_numbers,
@@ -491,7 +492,8 @@ def votes_of(table: SourceTable, layout: Layout, options: Reading, *, is_last: b
     else:
         items = None
         if item is not None:
-            unique, rows = table.con.sql(f"SELECT count(DISTINCT c{item}) = count(*), count(*) FROM kept").fetchall()[0]
+            counts = f"SELECT count(DISTINCT c{item}) = count(*), count(*) FROM kept"
+            unique, rows = table.con.execute(counts).fetchall()[0]
             # where no two rows have the same name, there is no need to look for the first of each
             names = (cells(table, item), np.arange(rows)) if unique else factorized(table, [item])[0]
             items = (table.names[item], names)
@@ -578,7 +580,7 @@ def grid(table: SourceTable, columns: Sequence[int]) -> tuple[NDArray[Any], Sequ
     cells = ", ".join(f"c{k}::VARCHAR" for k in columns)
     texts = fetch_column(table, f"SELECT DISTINCT v FROM (SELECT unnest([{cells}]) AS v FROM kept) WHERE v IS NOT NULL")
     if not len(texts):
-        return np.full((table.con.sql("SELECT count(*) FROM kept").fetchall()[0][0], len(columns)), -1), []
+        return np.full((table.con.execute("SELECT count(*) FROM kept").fetchall()[0][0], len(columns)), -1), []
     table.con.execute("CREATE TEMP TYPE known AS ENUM (SELECT unnest(?))", [list(texts)])
     size = {"int8": "TINYINT", "int16": "SMALLINT", "int32": "INTEGER"}[code_type(len(texts)).__name__]
     codes = ", ".join(f"coalesce(enum_code(c{k}::VARCHAR::known)::{size}, -1) AS c{k}" for k in columns)
@@ -594,9 +596,4 @@ def fetch_column(table: SourceTable, sql: str) -> Any:
     array
         Of numbers or of text, with None where it is NULL.
     """
-    values = table.con.execute(sql).fetchnumpy()["v"]
-    if not isinstance(values, np.ma.MaskedArray):
-        return values
-    cells = values.data.astype(object)
-    cells[np.ma.getmaskarray(values)] = None
-    return cells
+    return as_cells(table.con.execute(sql).fetchnumpy()["v"])

@@ -727,7 +727,8 @@ def drop_unused_labels(votes: Votes, also: np.ndarray[Any, Any] | None = None) -
         The very same where every label is used.
     """
     codes = votes.codes if votes.is_dense else votes.triples()[2]
-    used = np.union1d(codes[codes >= 0], () if also is None else also[also >= 0]).astype(int).tolist()
+    given = codes.ravel() if also is None else np.concatenate([codes.ravel(), also.ravel()])
+    used = np.flatnonzero(np.bincount(given[given >= 0])).tolist()
     if len(used) == len(votes.labels):
         return votes
     values = [a if k in set(used) else None for k, a in enumerate(votes.labels)]

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 _MOST_COLUMNS = {"json": 2_000, "jsonl": 2_000}  # a record's keys take time by their square
 _MOST = 10_000  # from some 16,000 columns on, DuckDB ends the process (SIGFPE)
-BLANKS = "".join(chr(c) for c in range(0x3001) if chr(c).isspace())  #: what str.strip cuts off
+BLANKS = "".join(filter(str.isspace, map(chr, range(0x3001))))  #: what str.strip cuts off
 
 
 _MOST_HEADS = 16  # files whose first bytes are held
@@ -542,7 +542,7 @@ def _naming(name: str, what: SourceTable | TablePart | None = None) -> Iterator[
         if error.code == "bad_row" and isinstance(what, SourceTable) and len(what.parts) > 1:
             row = error.about["row"]  # of the whole table: which file is it in, and which row is it there?
             for part in what.parts:
-                (rows,) = what.con.sql(f"SELECT count(*) FROM {_relation([part])}").fetchall()[0]
+                (rows,) = what.con.execute(f"SELECT count(*) FROM {_relation([part])}").fetchall()[0]
                 if row <= rows:
                     raise row_fault(row, error.about["what"]).in_file(part.name) from None
                 row -= rows
