@@ -84,6 +84,7 @@ TOO_WIDE = 0.6  #: an interval that says nothing of a score; without gold, .4 is
 _MOST_TUPLES = 10_000  # above, to_dict leaves the partition out
 _BY_LABEL = ("accuracy", "confusion", "prevalence")
 _FEW = 12  # up to so many jurors, to_dict of a keyed evaluation lists the trios too
+_CROWD = 200  # jurors from which pairs that share no item are not listed
 _INFORMATIVE = 0.2  # kappa or J above which agreement with the truth is more than slight (Landis and Koch)
 FEW_COMMON = 10  #: common items below which a pair's kappa is noise
 _MOST_WORK = 20_000_000  # votes x jurors x labels: above, pairs would take longer than the grades
@@ -736,10 +737,12 @@ class KeyedEvaluation(_Solved, Drawable):
     def effective_jurors(self) -> float | None:
         """How many jurors with independent errors the panel is worth, by the error correlations that the key shows.
 
-        None where some juror shares no item with another, or where fewer than two jurors err.
+        None where some juror shares no item with another, where fewer than two jurors err, and of over 200 jurors.
         """
         from jurors.evaluate.dependence import dependence_with_key
 
+        if len(self.jurors) > _CROWD:
+            return None
         found = dependence_with_key(self)
         err = sum(score is not None and score < 1 for score in self.solution.score.values())
         is_known = err > 1 and np.isfinite(found.correlation).any(axis=1).all()
@@ -775,7 +778,7 @@ class KeyedEvaluation(_Solved, Drawable):
         return result
 
     def correlations(self, size: int = 2) -> dict[Label, dict[tuple[str, ...], Fraction | None]]:
-        """Every set of `size` jurors: label -> jurors -> error correlation."""
+        """Sets of `size` jurors: label -> jurors -> error correlation; of over 200 jurors, pairs that share items."""
         if size == 2:
             return {label: self._pair_correlations(k) for k, label in enumerate(self.labels)}
         sets = list(combinations(self.jurors, size))
@@ -786,13 +789,16 @@ class KeyedEvaluation(_Solved, Drawable):
 
         Whole numbers throughout, from products of whole-number matrices.
         """
-        items, own, both = self.pair_counts(code)
+        items, own, both = self._sparse_pair_counts(code)
         first, second = np.triu_indices(len(self.jurors), 1)
+        if len(self.jurors) > _CROWD:  # of so many jurors, most pairs share no item
+            first, second = (np.asarray(x) for x in self._shared_pairs)
         counts = items[first, second], own[first, second], own[second, first], both[first, second]
-        listed = (x.tolist() for x in counts)
+        listed = (np.asarray(x).ravel().tolist() for x in counts)
+        pairs = ((self.jurors[i], self.jurors[j]) for i, j in zip(first.tolist(), second.tolist(), strict=True))
         return {
             pair: Fraction(n * n_both - n_i * n_j, n * n) if n else None
-            for pair, n, n_i, n_j, n_both in zip(combinations(self.jurors, 2), *listed, strict=True)
+            for pair, n, n_i, n_j, n_both in zip(pairs, *listed, strict=True)
         }
 
     def pair_counts(self, code: int) -> tuple[Integers, Integers, Integers]:
@@ -803,14 +809,28 @@ class KeyedEvaluation(_Solved, Drawable):
         items, own, both : ndarray of int, (jurors, jurors)
             How many there are, how many of them the row's juror has right, and how many both have right.
         """
+        items, own, both = (np.asarray(x.todense()) for x in self._sparse_pair_counts(code))
+        return items, own, both
+
+    def _sparse_pair_counts(self, code: int) -> tuple[Any, Any, Any]:
         rows = self._rows_of_labels[code]
         voted, was_right, weighted = (self._votes[rows] for _ in range(3))
         was_right.data = (voted.data == code + 1).astype(np.int64)
         weighted.data = np.repeat(self.by_true_label[rows, code], np.diff(voted.indptr))
         voted.data = np.ones_like(voted.data)
         common, right = weighted.T @ voted, weighted.multiply(was_right).T
-        items, own, both = (np.asarray(x.todense()) for x in (common, right @ voted, right @ was_right))
-        return items, own, both
+        return common.tocsr(), (right @ voted).tocsr(), (right @ was_right).tocsr()
+
+    @cached_property
+    def _shared_pairs(self) -> tuple[Integers, Integers]:
+        """The pairs of jurors that share an item with a true label, by position."""
+        from scipy.sparse import triu
+
+        voted = self._votes[self.by_true_label.sum(axis=1) > 0]
+        voted.data = np.ones_like(voted.data)
+        first, second = triu(voted.T @ voted, 1).nonzero()
+        order = np.lexsort((second, first))
+        return first[order], second[order]
 
     @cached_property
     def _rows_of_labels(self) -> list[Integers]:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from jurors._lazy import lazy_fields
 from jurors._numeric import Integers
 from jurors.errors import SketchError, VotesError, format_first_names
-from jurors.evaluate.alarms import Alarm
+from jurors.evaluate.alarms import Alarm, Level
 from jurors.jury.kinds import LABELS, NUMBERS, PREFERENCES, kind_of, numbers_refusal
 from jurors.options import (
     PairOptions,
@@ -51,6 +51,7 @@ from jurors.votes.scale import (
 from jurors.votes.table import Votes
 
 _ABOUT_LABELS = ("ambiguous_words", "similar_labels", "rare_numbers")
+_MANY_UNUSED = 0.2  # share of gold items whose label no juror gives from which it is hardly a rare class
 _MOST_LABELS = 300  # a result has jurors x labels² numbers, and takes time and memory by them
 
 
@@ -350,7 +351,9 @@ class CountedVotes:
         """
         aligned, known = self.align(gold)
         unused = tuple(label for label in aligned.votes.labels if label not in self.votes.labels)
-        later: Any = partial(_with_unused, self, unused)
+        is_unused = np.isin(known, [aligned.votes.labels.index(label) for label in unused])
+        share = float(is_unused.sum() / max(np.count_nonzero(known >= 0), 1))
+        later: Any = partial(_with_unused, self, unused, share)
         return replace(aligned, alarms=later) if unused else aligned, known
 
     def by_tuple(self, truth: Integers) -> Integers:
@@ -399,9 +402,11 @@ def _alarms(tuples: Votes, silent: list[Alarm]) -> tuple[Alarm, ...]:
     return (*silent, *input_alarms(tuples, weighted=True))
 
 
-def _with_unused(counted: CountedVotes, unused: tuple[Any, ...]) -> tuple[Alarm, ...]:
+def _with_unused(counted: CountedVotes, unused: tuple[Any, ...], share: float) -> tuple[Alarm, ...]:
+    """With a note about gold labels that no juror gives; where many gold items have one, it may be another word."""
     message = (
-        f"no juror gives {format_first_names(map(repr, unused), 8)}, a label of gold items: every vote on such items "
-        "counts as wrong"
+        f"no juror gives {format_first_names(map(repr, unused), 8)}, the label of {share:.0%} of the gold items: every "
+        "vote on such items counts as wrong"
     )
-    return (*counted.alarms, Alarm("rare_labels", "note", message, float(len(unused)), labels=unused))
+    level: Level = "warning" if share > _MANY_UNUSED else "note"
+    return (*counted.alarms, Alarm("rare_labels", level, message, float(len(unused)), labels=unused))
