@@ -210,8 +210,9 @@ _KINDS = (
         "Transpose the table, or use `--layout long`", about="votes",
     ),
     AlarmKind(
-        "rare_labels", _NOTE, "fewer than one vote in a thousand is for a label", "Check whether it is a typing error",
-        about="votes",
+        "rare_labels", _QUIET,
+        "fewer than one vote in a thousand is for a label. A warning where many gold items have a label that no juror gives",
+        "Check whether it is a typing error", about="votes",
     ),
     AlarmKind(
         "reading", _NOTE, "how the file was read, where several readings are possible",
