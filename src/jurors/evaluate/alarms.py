@@ -211,7 +211,7 @@ _KINDS = (
     ),
     AlarmKind(
         "rare_labels", _QUIET,
-        "fewer than one vote in a thousand is for a label. A warning where many gold items have a label that no juror gives",
+        "fewer than one vote in a thousand is for a label. A warning where many gold items have it",
         "Check whether it is a typing error", about="votes",
     ),
     AlarmKind(
