@@ -27,8 +27,8 @@ from small_panels import SIZES, draw_panels
 
 import jurors
 from jurors.errors import JurorsError
+from jurors.evaluate.agreement import panel_dependence
 from jurors.evaluate.dependence import dependence_with_key
-from jurors.evaluate.evaluation import panel_dependence
 from jurors.results import Table
 
 

@@ -40,7 +40,8 @@ def test_the_pairs_of_many_jurors_take_seconds() -> None:
     codes = np.where(rng.random((400, 250)) < 0.05, rng.integers(0, 2, (400, 250)), -1)
     keyed = score_labels(Votes.from_matrix(codes, labels=[0, 1], items=range(400)), dict.fromkeys(range(400), 1))
     start = time.process_time()
-    assert len(keyed.correlations(2)[1]) == 250 * 249 // 2
+    both = (codes >= 0).astype(int).T @ (codes >= 0)
+    assert len(keyed.correlations(2)[1]) == np.count_nonzero(np.triu(both, 1))  # the pairs that share items
     assert time.process_time() - start < 3  # one by one they took ten times as long
 
 

@@ -32,8 +32,9 @@ from typing import Any
 import numpy as np
 
 from jurors._numeric import Flags, Floats, Integers, chi_square_tail, squarem_step
+from jurors.evaluate.agreement import panel_dependence
 from jurors.evaluate.alarms import Alarm, Level
-from jurors.evaluate.evaluation import KeyedEvaluation, panel_dependence
+from jurors.evaluate.evaluation import KeyedEvaluation
 from jurors.results import Columns, Drawable, Table, columns_of
 from jurors.sketch.connectivity import connected_groups
 from jurors.sketch.moments import MOST_FOR_PAIRS, PairMoments, pair_moments

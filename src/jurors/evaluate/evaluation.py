@@ -11,15 +11,6 @@ true labels beyond chance (Cohen's kappa), or, of two labels, is clearly more of
 at random (Youden's J): where one label is rare, kappa alone would leave out good jurors. The leaders are those whose
 interval reaches the highest lower end of all; where only one does, it is the best.
 
-**Shared errors.** In panels of 4, 5, 7 and 10 jurors with known answers, the pair with the highest Cohen's kappa is the
-one whose errors are truly the most correlated in 72, 68, 74 and 77% of the panels (`benchmarks/shared_errors.py`); the
-residuals of the independent-errors model, which were listed before, found it in 11, 29, 40 and 42%. A pair's error
-correlation is taken to be .01 + .64 kappa, and the mean over a panel .75 times its mean kappa. N jurors are worth
-N / (1 + (N - 1) mean) independent ones, which is off by .3, .3, .5 and .7 jurors there, and by .7 and 1.0 in panels of
-20 and 40. Intervals hold what was left over in panels of 4 to 40 jurors of 27 families of sets, each counting once:
-truly independent jurors lie far below the estimate, so intervals of a correlation reach further down than up. Leaving
-the family of a set out, 95% intervals of the effective number hold 90, 94, 93, 100, 100 and 100% of these panels.
-
 `KeyedEvaluation` holds the true statistics of a test with an answer key, and its error correlations exactly as the
 paper defines them,
     Γ_S^(l) = (1/Q_l) Σ over items of true label l of Π_{i in S} (1[juror i votes l] - P_il),
@@ -35,7 +26,6 @@ from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
-from statistics import NormalDist
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -44,7 +34,7 @@ from numpy.typing import NDArray
 from jurors._lazy import is_computed, lazy_fields
 from jurors._numeric import Floats, Integers
 from jurors.errors import SketchError, match_name, name_positions
-from jurors.evaluate.agreement import pair_kappas
+from jurors.evaluate.agreement import PairDependence, PanelDependence, panel_dependence
 from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.card import CardOptions, card_blocks, card_columns, enough_votes, keyed_columns, score_tables
 from jurors.evaluate.consistency import (
@@ -73,7 +63,6 @@ from jurors.evaluate.solution import (
 )
 from jurors.options import Label
 from jurors.results import Block, Columns, Drawable
-from jurors.sketch.pairs import Pairs
 from jurors.sketch.sketch import Sketch
 from jurors.votes.table import count_labels_by_juror
 
@@ -86,75 +75,9 @@ _BY_LABEL = ("accuracy", "confusion", "prevalence")
 _FEW = 12  # up to so many jurors, to_dict of a keyed evaluation lists the trios too
 _CROWD = 200  # jurors from which pairs that share no item are not listed
 _INFORMATIVE = 0.2  # kappa or J above which agreement with the truth is more than slight (Landis and Koch)
-FEW_COMMON = 10  #: common items below which a pair's kappa is noise
-_MOST_WORK = 20_000_000  # votes x jurors x labels: above, pairs would take longer than the grades
-_MOST_PAIRS = 200  # pairs that a result lists
-_OFFSET, _SLOPE, _MEAN_SLOPE = 0.01, 0.64, 0.75  # error correlation by kappa: of a pair, and on average
-_BELOW, _ABOVE = 0.146, 0.128  # how far a pair's correlation lies below and above: a 1.96th of the 95% band,
-_MEAN_BELOW, _MEAN_ABOVE = 0.158, 0.058  # and the mean: below, of panels up to
-_SMALL = 7  # jurors; it falls with their number beyond
 
 
-# -- who leads, and who shares errors -------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class PairDependence:
-    """How far two jurors agree beyond chance, and the error correlation that goes with it in real panels."""
-
-    jurors: tuple[str, str]
-    kappa: float
-    correlation: float
-    interval: tuple[float, float]  #: of the correlation
-
-
-@dataclass(frozen=True, slots=True)
-class PanelDependence:
-    """Pairs of jurors, the most dependent first, and the number of independent jurors the panel is worth."""
-
-    pairs: tuple[PairDependence, ...]
-    mean_correlation: float
-    effective_jurors: float
-    interval: tuple[float, float]  #: of the effective number
-
-
-def panel_dependence(sketch: Sketch, level: float = 0.95) -> PanelDependence | None:
-    """Estimate which jurors share errors from how far they agree beyond chance.
-
-    Parameters
-    ----------
-    level
-        Of the intervals.
-
-    Returns
-    -------
-    PanelDependence or None
-        None where no two jurors share enough items, or the panel is too large to compare all pairs.
-    """
-    width, votes = len(sketch.jurors), sketch.tuples.n_votes
-    if width < 2 or votes * width * len(sketch.labels) > _MOST_WORK:
-        return None
-    pairs = Pairs(sketch)
-    first, second, items = pairs.first, pairs.second, pairs.items
-    kappa = pair_kappas(sketch, first, second, ("nominal",), None)[0].kappa
-    is_known = ~np.isnan(kappa) & (items >= FEW_COMMON)
-    if not is_known.any():
-        return None
-    first, second, kappa = first[is_known], second[is_known], kappa[is_known]
-    order = np.argsort(-kappa, kind="stable")[:_MOST_PAIRS].tolist()
-    z, listed = NormalDist().inv_cdf((1 + level) / 2), []
-    for k in order:
-        center = _OFFSET + _SLOPE * float(kappa[k])
-        ends = max(center - z * _BELOW, -1.0), min(center + z * _ABOVE, 1.0)
-        listed.append(
-            PairDependence((sketch.jurors[first[k]], sketch.jurors[second[k]]), float(kappa[k]), center, ends)
-        )
-    mean = _MEAN_SLOPE * float(kappa.mean())
-    fewest, effective, most = (
-        width / (1 + (width - 1) * min(max(x, 0.0), 1.0))  # none is worth more than itself
-        for x in (mean + z * _MEAN_ABOVE, mean, mean - z * _MEAN_BELOW * min(1.0, _SMALL / width))
-    )
-    return PanelDependence(tuple(listed), mean, effective, (fewest, most))
+# -- who leads -------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ import numpy as np
 
 from jurors._numeric import Floats
 from jurors.errors import SketchError, name_positions
-from jurors.evaluate.agreement import AgreementStatistics, agreement_statistics, pair_kappas
+from jurors.evaluate.agreement import FEW_COMMON, AgreementStatistics, agreement_statistics, pair_kappas
 from jurors.evaluate.dependence import Dependence, dependence_with_key
-from jurors.evaluate.evaluation import FEW_COMMON, Evaluation, KeyedEvaluation
+from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
 from jurors.reporting.charts.base import (
     CUT_LABEL,
     DIVERGING,
