@@ -484,7 +484,7 @@ class LimitOptions(TypedDict, total=False):
         float | None,
         Option("Largest allowed drop of a system's rate below the baseline.", "X", within=(0, None)),
     ]
-    allow_unknown: Annotated[bool, Option("Do not fail if it is not known whether a limit is met.")]
+    allow_unknown: Annotated[bool, Option("Do not fail if a limit is not known.")]
     max_correlation: Annotated[
         float | None,
         Option("Raise an alarm if the mean correlation of errors (-1 to 1) is larger.", "R", within=(-1, 1)),
