@@ -141,3 +141,12 @@ def test_jurors_does_not_need_scikit_learn() -> None:
         "Jury().fit([[0, 0, 0], [1, 1, 1], [0, 1, 1], [0, 0, 1]]); assert 'sklearn' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_gold_rows_have_their_own_label() -> None:
+    rng = np.random.default_rng(0)
+    truth = np.arange(100) % 2
+    votes = np.where(rng.random((100, 4)) < 0.8, truth[:, None], 1 - truth[:, None])
+    votes[0] = 1 - truth[0]
+    assert Jury().fit_predict(votes)[0] != truth[0]
+    assert Jury(gold={0: int(truth[0]), 1: int(truth[1])}).fit_predict(votes)[0] == truth[0]

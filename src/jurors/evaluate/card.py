@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 WIDTH = 80  #: columns of a terminal
 MOST_ROWS = 20  #: of a card; of more jurors, the best and the worst known
-_MOST_ALARM_LINES = 5
-_LINES = 24  # of a terminal: a card of ten jurors fits, if need be with fewer lines of alarms
+_MOST_ALARM_LINES, _LEAST_ALARM_LINES = 5, 4  # the most severe alarm has room in any case
+_LINES = 24  # of a terminal: a card of eight jurors fits, if need be with fewer lines of alarms
 LONGEST_NAME = 30  #: characters of a juror's name,
 _SHORTEST_NAME = 16  # and how far it is shortened to make room for columns
 _LONGEST_LABEL = 20
@@ -375,8 +375,9 @@ def card_blocks(e: Evaluation, options: CardOptions = SHORT) -> list[Block]:
         which = ", the best and the worst known" if options.sort == "accuracy" and not options.min_votes else ""
         last.append(f"Shown: {len(shown)} of {len(e.jurors):,} jurors{which}. See --full, --sort.")
     ranked, uninformative = set(e.ranking.ranked), set(e.ranking.uninformative)
-    constant = [names[j] for j in shown if j not in ranked and j in uninformative]
-    few = [names[j] for j in shown if j not in ranked and j not in uninformative]
+    fewest, unranked = enough_votes(e.votes.values()), [j for j in shown if j not in ranked]
+    constant = [names[j] for j in unranked if j in uninformative and e.votes.get(j, 0) >= fewest]
+    few = [names[j] for j in unranked if j not in uninformative or e.votes.get(j, 0) < fewest]
     reasons = [f"{_list_names(constant)} (answers hardly depend on the item)"] if constant else []
     reasons += [f"{_list_names(few)} (too few votes)"] if few else []
     if reasons and ranked:
@@ -389,7 +390,9 @@ def card_blocks(e: Evaluation, options: CardOptions = SHORT) -> list[Block]:
     last += [] if options.full else next_steps(e)
     folded = sum(len(wrap(line, WIDTH, break_on_hyphens=False)) for line in (*answers, *last))
     room = _LINES - folded - len(shown) - 6  # the heading, the head of the table, and four blank lines
-    alarms = short_alarm_lines(e.alarms, min(max(room, 1), _MOST_ALARM_LINES), shorten_names(e.jurors, LONGEST_NAME))
+    alarms = short_alarm_lines(
+        e.alarms, min(max(room, _LEAST_ALARM_LINES), _MOST_ALARM_LINES), shorten_names(e.jurors, LONGEST_NAME)
+    )
     blocks: list[Block] = [
         heading(e),
         Notes(alarm_lines(e.alarms)) if options.full else Notes(alarms, width=WIDTH, hanging="  "),
@@ -637,7 +640,7 @@ def short_alarm_lines(alarms: tuple[Alarm, ...], room: int, names: Mapping[str, 
     loud = [alarm for alarm in sort_by_severity(alarms) if alarm.level != "note"]
     texts: list[str] = []
     for k, alarm in enumerate(loud):
-        left = min(room - (k + 1 < len(loud)), 2)
+        left = min(room - (k + 1 < len(loud)), 3 if alarm.level == "alarm" and not k else 2)
         if left < 1:
             return [*texts, f"! {len(loud) - k} more; --full shows all."]
         text = alarm.sentence

@@ -621,6 +621,9 @@ def check(
     if not isinstance(evaluation, Evaluation | NumberGrades):
         if good is not None:
             raise OptionError("good= is for systems; name their column with system=", name="good")
+        if "by" in others:
+            message = "check tests one panel; check each group that jurors.grade(votes, by=) returns"
+            raise OptionError(message, code="does_not_apply", name="by")
         evaluation, others = grade(source, **others), {}
     given = next(iter(others), "system" if system is not None and of_systems is None else None)
     if given is not None:

@@ -71,13 +71,17 @@ class Jury:
         return self._start(X, self.labels)
 
     def fit_predict(self, X: ArrayLike, y: object = None) -> NDArray[Any]:
-        """Grade the jurors on X and label its rows.
+        """Grade the jurors on X and label its rows; gold rows have their own label.
 
         Returns
         -------
         ndarray, (rows,)
         """
-        return self.fit(X).predict(X)
+        chosen = self.fit(X).predict(X)
+        for row, label in (self.gold or {}).items():
+            if label in self.classes_.tolist():
+                chosen[row] = label
+        return chosen
 
     def partial_fit(self, X: ArrayLike, y: object = None, classes: ArrayLike | None = None) -> Jury:
         """Add the items of X to those of earlier fits; the first batch must have (or `classes` name) every label.

@@ -17,7 +17,7 @@ of all: that shows the leaning that the panel shares, too.
 p-values are corrected for the number of judges and covariates (Bonferroni-Holm).
 
 **Own family.** Judges' rates of systems are an additive table, judge plus system, plus a constant where both are of one
-family: `SelfPreference`, tested by permuting the judges. A preference that all judges share shows nowhere.
+family: `SelfPreference`, tested by permuting the judges. A preference that all judges share cannot be seen.
 """
 
 from __future__ import annotations

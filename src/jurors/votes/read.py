@@ -361,7 +361,7 @@ def read_votes(source: Any, **reading: Unpack[SourceOptions]) -> Votes:
         The labels, in the order wanted; others are then an error, and none of these is taken for no vote.
     duplicates
         What a juror's second vote on an item is: an "error", dropped in favour of the "first" or the "last", or the
-        same voice once more ("join": all its votes on the item come to one, the commonest).
+        same juror once more ("join": all its votes on the item come to one, the commonest).
     repeat
         The column that numbers a juror's repetitions (epochs, samples, runs): its votes on one item are repeats of one
         juror, and come to one vote, the commonest (a tie is none). `Votes.repeats` keeps each of its answers.

@@ -260,7 +260,7 @@ _MOST_NUMBERS = 100_000  # distinct ones that are worth a look at how they disag
 
 _UNORDERED: dict[OrdinalityVerdict, str] = {
     "far": "whole numbers, but disagreeing votes lie no nearer than by chance",
-    "gap": "whole numbers, but some neighbours are hardly ever said of one item",
+    "gap": "whole numbers, but some neighbours hardly ever occur on one item",
     "rival": "whole numbers, but in another order disagreeing votes would lie nearer",
     "thin": "whole numbers, and too few votes disagree to show an order",
 }
@@ -856,7 +856,7 @@ def _with_note_of_repeats(votes: Votes) -> Votes:
     how = "which votes as it did in the middle" if votes.is_ordinal else "which votes as it did most often"
     how, tied = ("whose number is the mean", "") if votes.is_interval else (how, tied)
     most = f"{items.max():,} items"
-    where = f"{most}: one voice" if len(who) == 1 else f"up to {most} each: one voice each"
+    where = f"{most}: one juror" if len(who) == 1 else f"up to {most} each: one juror each"
     message = f"{format_names(map(repr, who), 4)} answered {often} times on {where}, {how}{tied}"
     return with_findings(votes, [Finding("repeats", message, tuple(who), value=float(times.max()))])
 
