@@ -103,7 +103,7 @@ def test_the_command_compares_jurors_and_systems(tmp_path: Path) -> None:
     sheet.write_text(ANSWERS.to_csv())
     run = CliRunner().invoke(main, ["compare", str(votes), "--ignore", "model", "--answers", str(sheet)])
     assert run.exit_code == 0, run.output
-    assert "ann and bob" in run.output
+    assert "ann over bob" in run.output
     run = CliRunner().invoke(main, ["compare", str(votes), "--by", "model", "--answers", str(sheet)])
     assert run.exit_code == 0, run.output
-    assert "new and old" in run.output
+    assert "new over old" in run.output

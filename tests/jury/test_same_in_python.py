@@ -85,7 +85,7 @@ def test_a_jury_takes_gold_and_predicts_what_label_says() -> None:
     graded = jurors.grade(PANEL.votes, gold=gold)
     assert jury.evaluation_.score == graded.score
     label = jurors.label(PANEL.votes, evaluation=graded)
-    assert labels.tolist() == label.label.tolist()
+    assert labels.tolist() == jurors.label(PANEL.votes, gold=gold).label.tolist()
     assert jury.predict_proba(PANEL.votes).max(axis=1) == pytest.approx(label.probability)
     with pytest.raises(jurors.OptionError, match="use fit"):
         jury.partial_fit(PANEL.votes)

@@ -352,7 +352,8 @@ class CountedVotes:
         aligned, known = self.align(gold)
         unused = tuple(label for label in aligned.votes.labels if label not in self.votes.labels)
         is_unused = np.isin(known, [aligned.votes.labels.index(label) for label in unused])
-        share = float(is_unused.sum() / max(np.count_nonzero(known >= 0), 1))
+        weights = aligned.votes.weights
+        share = float(weights[is_unused].sum() / max(weights[known >= 0].sum(), 1))
         later: Any = partial(_with_unused, self, unused, share)
         return replace(aligned, alarms=later) if unused else aligned, known
 
