@@ -534,7 +534,7 @@ def result(
     >>> from dataclasses import replace
     >>> from jurors.audit import plan
     >>> votes = [["yes", "yes", "no"]] * 30 + [["no", "no", "no"]] * 50 + [["yes", "no", "yes"]] * 10
-    >>> sheet = plan(votes, 40)
+    >>> sheet = plan(votes, 40, seed=1)
     >>> truth = ["yes" if item < 30 else "no" for item in sheet.items]
     >>> audit = result(votes, replace(sheet, labels=tuple(truth)))
     >>> low, high = audit.of("score", "2").interval
@@ -680,7 +680,7 @@ def compare(
     >>> from dataclasses import replace
     >>> from jurors.audit import plan
     >>> votes = [["yes", "yes"]] * 60 + [["no", "yes"]] * 40
-    >>> sheet = plan(votes, 40)
+    >>> sheet = plan(votes, 40, seed=1)
     >>> differences = compare(votes, replace(sheet, labels=tuple("yes" if i < 60 else "no" for i in sheet.items)))
     >>> differences.verdict("1", "2")
     'first'
