@@ -262,9 +262,7 @@ def _prices(given: Sequence[str]) -> dict[str, float]:
         try:
             prices[name] = float(number)
         except ValueError:
-            name = ""
-        if not name or not 0 <= prices[name] < float("inf"):
-            raise OptionError(f"--price {text} is no JUROR=PRICE with a price of 0 or more, such as gpt-4o=0.002")
+            raise OptionError(f"--price {text} is no JUROR=PRICE, such as gpt-4o=0.002") from None
     return prices
 
 

@@ -81,13 +81,13 @@ def self_preference(rate: Floats, own: Flags) -> SelfPreference | None:
     (0.1, 0.333)
     """
     complete = ~np.isnan(rate).any(axis=1)
-    table, cells = _double_centred(rate[complete]), own[complete]
+    table, cells = double_centred(rate[complete]), own[complete]
 
     def estimate(cells: Flags) -> float:
-        contrast = _double_centred(cells.astype(float))
+        contrast = double_centred(cells.astype(float))
         return float((contrast * table).sum() / np.square(contrast).sum())
 
-    if np.square(_double_centred(cells.astype(float))).sum() < 1e-9:
+    if np.square(double_centred(cells.astype(float))).sum() < 1e-9:
         return None
     judges = len(cells)
     if judges <= _ALL_PERMUTED:
@@ -100,7 +100,13 @@ def self_preference(rate: Floats, own: Flags) -> SelfPreference | None:
     return SelfPreference(found, float(np.mean(as_large)))
 
 
-def _double_centred(table: Floats) -> Floats:
+def double_centred(table: Floats) -> Floats:
+    """A table without the means of its rows and columns: what is left is their interaction.
+
+    Returns
+    -------
+    ndarray, of the same shape
+    """
     return np.asarray(table - table.mean(axis=0) - table.mean(axis=1, keepdims=True) + table.mean())
 
 

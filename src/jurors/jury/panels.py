@@ -23,7 +23,7 @@ from jurors.evaluate.evaluation import Evaluation
 from jurors.jury.grade import grade_rows
 from jurors.jury.inputs import as_votes, drop_silent_jurors
 from jurors.jury.kinds import LABELS, kind_of
-from jurors.options import SourceOptions
+from jurors.options import DEFAULTS, SourceOptions
 from jurors.progress import report_progress
 from jurors.results import Block, Columns, Notes, Result, Table, columns_of
 from jurors.sketch.connectivity import MIN_JURORS
@@ -132,7 +132,7 @@ def panels(
     *,
     price: Mapping[str, float] | None = None,
     most_changed: float = 0.03,
-    level: float = 0.95,
+    level: float = DEFAULTS["level"],
     **reading: Unpack[SourceOptions],
 ) -> PanelComparison:
     """Grade the panel without each of its jurors, to see what each is worth.

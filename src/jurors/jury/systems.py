@@ -45,7 +45,14 @@ from jurors.evaluate.solution import majority_shares
 from jurors.jury.grade import grade_rows
 from jurors.jury.groups import votes_and_groups
 from jurors.jury.inputs import CountedVotes, as_votes, votes_and_column
-from jurors.jury.leanings import Leaning, SelfPreference, covariate_contrasts, find_leanings, self_preference
+from jurors.jury.leanings import (
+    Leaning,
+    SelfPreference,
+    covariate_contrasts,
+    double_centred,
+    find_leanings,
+    self_preference,
+)
 from jurors.options import DEFAULTS, Grading, GradingOptions, Label, SourceOptions
 from jurors.results import Block, Columns, Notes, Result, Table, columns_of
 from jurors.sketch.sketch import Sketch
@@ -445,6 +452,17 @@ def _questions(votes: Votes, group_names: NDArray[Any], names: Sequence[str]) ->
     return questions
 
 
+def _reasons_not_to_settle(evaluation: Evaluation) -> list[str]:
+    """Why the panel itself keeps an order from being settled; empty where it does not."""
+    reasons = []
+    if any(alarm.level == "alarm" for alarm in evaluation.alarms):
+        reasons.append("an alarm is raised about the judges")
+    informative = len(evaluation.jurors) - len(evaluation.ranking.uninformative)
+    if not evaluation.exam and informative < _INFORMATIVE * len(evaluation.jurors):
+        reasons.append("too few judges are known to do better than a constant answer")
+    return reasons
+
+
 def _tiers(ranked: Sequence[str], is_better: NDArray[np.bool_]) -> tuple[tuple[str, ...], ...]:
     """The ranking, cut wherever every system above is settled against every system below."""
     tiers: list[list[str]] = []
@@ -505,12 +523,7 @@ def compare_graded(
     if adjust is not None:
         shift, of_slope = _at_equal(adjust[1], share, system, weight, size, adjust[0])
         rate = rate - shift
-    reasons = []  # why the panel itself keeps an order from being settled
-    if any(alarm.level == "alarm" for alarm in evaluation.alarms):
-        reasons.append("an alarm is raised about the judges")
-    informative = len(evaluation.jurors) - len(evaluation.ranking.uninformative)
-    if not evaluation.exam and informative < _INFORMATIVE * len(evaluation.jurors):
-        reasons.append("too few judges are known to do better than a constant answer")
+    reasons = _reasons_not_to_settle(evaluation)
     square = np.bincount(row, weights=scaled[code] ** 2, minlength=votes.rows) / np.maximum(cast, 1)
     within = (square - share**2) * cast / np.maximum(cast - 1, 1)
     common, own = _shift_sds(
@@ -608,9 +621,8 @@ def _interaction(
     rate, judges = total[complete] / votes[complete], int(complete.sum())
     if judges < 2 or size < 2:
         return 0.0
-    left = rate - rate.mean(axis=1, keepdims=True) - rate.mean(axis=0, keepdims=True) + rate.mean()
     noise = rate * (1 - rate) / votes[complete]
-    variance = (left**2).sum() / ((judges - 1) * (size - 1)) - noise.mean()
+    variance = (double_centred(rate) ** 2).sum() / ((judges - 1) * (size - 1)) - noise.mean()
     return float(np.sqrt(max(variance, 0.0) / judges))
 
 

@@ -180,7 +180,7 @@
     byId("alarm-title").textContent = title;
     byId("alarms").replaceChildren(...active.slice(0, MOST_ALARMS).map(alarmLine));
     byId("more").hidden = active.length <= MOST_ALARMS;
-    byId("more-title").textContent = `${times(active.length - MOST_ALARMS, "more active alarm")}`;
+    byId("more-title").textContent = times(active.length - MOST_ALARMS, "more active alarm");
     byId("more-alarms").replaceChildren(...active.slice(MOST_ALARMS).map(alarmLine));
     byId("past").hidden = !past.length;
     byId("past-title").textContent = times(past.length, "past alarm");
