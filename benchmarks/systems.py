@@ -37,7 +37,6 @@ from scipy.stats import norm, rankdata
 import jurors
 import jurors.jury.systems
 from jurors.errors import JurorsError
-from jurors.jury.groups import grade_by
 from jurors.results import Table
 
 SETS = {
@@ -481,7 +480,7 @@ def rivals(panel: Any, by: list[str], truth: list[str], good: Any) -> dict[str, 
                 ends = min(max(value - Z * error, 0.0), 1.0), min(max(value + Z * error, 0.0), 1.0)
                 made["one judge, 50 gold"].append((*ends, true))
     try:
-        graded = grade_by(panel, by, level=LEVEL)
+        graded: Any = jurors.grade(panel, by=by, level=LEVEL)
         for name in graded.groups:
             group: Any = graded[name]
             low, high = group.interval_of("prevalence", good) if good in group.labels else (np.nan,) * 2

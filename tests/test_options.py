@@ -15,7 +15,6 @@ import jurors
 from jurors.cli.main import COMMANDS, main
 from jurors.errors import OptionError
 from jurors.jury.estimator import Jury
-from jurors.jury.groups import grade_by
 from jurors.options import Grading, GradingOptions, ReadingOptions, column_names, flags_of
 from jurors.sketch.count import read_sketch
 
@@ -44,7 +43,7 @@ CALLS: dict[str, Callable[..., Any]] = {
     "compare": jurors.compare,
     "bounds": jurors.bounds,
     "agreement": jurors.agreement,
-    "grade_by": lambda source, **options: grade_by(source, ["old", "new"] * 20, **options),
+    "grade by group": lambda source, **options: jurors.grade(source, by=["old", "new"] * 20, **options),
 }
 
 

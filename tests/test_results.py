@@ -22,7 +22,6 @@ import jurors
 from jurors.evaluate.evaluation import KeyedEvaluation
 from jurors.jury.check import Verdict
 from jurors.jury.compare import score_labels
-from jurors.jury.groups import grade_by
 from jurors.jury.systems import systems
 from jurors.numeric.data import Numbers
 from jurors.numeric.grade import grade_numbers, value_items
@@ -112,7 +111,8 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "GoodnessOfFit": _goodness,
     "SystemComparison": lambda: systems(_votes(), by=["<u>x</u>", "y"] * 200, good=LABELS[0]),
     "PanelComparison": lambda: jurors.panels(_votes()),
-    "ByGroup": lambda: grade_by(_votes(), ["<u>x</u>", "y"] * 200),
+    "ByGroup": lambda: jurors.grade(_votes(), by=["<u>x</u>", "y"] * 200),
+    "GroupVerdicts": lambda: jurors.check(_votes(), by=["<u>x</u>", "y"] * 200, min_score=0.5),
     "Ranking": lambda: jurors.rank(_pairs()),
     "PairGrades": lambda: grade_pairs(_pairs()),
     "NumberGrades": lambda: grade_numbers(_numbers()),
@@ -164,7 +164,7 @@ def _said(block: Any) -> list[str]:
 
 def test_every_class_of_results_is_tried_here() -> None:
     source = "".join(path.read_text(encoding="utf-8") for path in Path(jurors.__path__[0]).rglob("*.py"))
-    classes = re.findall(r"^class (\w+)\(.*\b(?:Result|Drawable)\b", source, flags=re.MULTILINE)
+    classes = re.findall(r"^class (\w+)\(.*\b(?:Result|Drawable|ByGroup)\b", source, flags=re.MULTILINE)
     assert set(classes) - {"Drawable"} == set(MAKERS)
 
 

@@ -14,6 +14,8 @@ import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import wraps
+from importlib import import_module
 from types import SimpleNamespace
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypedDict, TypeVar, cast, get_args, get_origin
 
@@ -587,27 +589,66 @@ def split_options(given: Mapping[str, Any]) -> tuple[GradingOptions, SourceOptio
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def show_options(options: type) -> Callable[[Function], Function]:
-    """Put the options of a `TypedDict` into a function's signature, so that `help` and completion list them.
+_MEANT = {"system": "by", "systems": "by", "group": "by", "groups": "by", "column": "by"}  #: what people write for it
+
+
+def verb(options: type, *, splits: bool = False) -> Callable[[Function], Function]:
+    """Complete a public function that takes `**options`: its signature, its docstring, and the check of its options.
+
+    Parameters
+    ----------
+    options
+        The `TypedDict` that declares them; `help` and an editor list them from there.
+    splits
+        Whether `by=` calls the function on each group of items, and the results become a `ByGroup`.
 
     Returns
     -------
     callable
-        A decorator of functions that take `**options`.
+        A decorator. The function refuses an option that does not exist, with the nearest name.
     """
 
     def decorate(function: Function) -> Function:
-        signature = inspect.signature(function)
-        shown = {p.name: p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD}
-        for option in declared_options(options):
-            parameter = inspect.Parameter(
+        own = inspect.signature(function)
+        shown = {p.name: p for p in own.parameters.values() if p.kind is not p.VAR_KEYWORD}
+        declared = [option for option in declared_options(options) if option.name not in shown]
+        places = [name for name, p in shown.items() if p.kind is p.POSITIONAL_OR_KEYWORD]
+        for option in declared:
+            shown[option.name] = inspect.Parameter(
                 option.name, inspect.Parameter.KEYWORD_ONLY, default=option.default, annotation=option.kind
             )
-            shown.setdefault(option.name, parameter)
-        function.__signature__ = signature.replace(parameters=list(shown.values()))  # type: ignore[attr-defined]
-        return function
+
+        @wraps(function)
+        def checked(*arguments: Any, **given: Any) -> Any:
+            for name, value in given.items():
+                if name not in shown and (meant := _MEANT.get(name)) in shown:
+                    message = f"{function.__name__} has no option {name}=; write {meant}={value!r}"
+                    raise OptionError(message, code="unknown_option", name=name)
+            check_known(given, tuple(shown))
+            if not splits or given.get("by") is None:
+                return function(*arguments, **given)
+            given |= dict(zip(places, arguments, strict=False))
+            # By name and late: groups are formed by a layer above some of the verbs.
+            return import_module("jurors.jury.groups").each_group(function, given.pop("source"), **given)
+
+        checked.__signature__ = own.replace(parameters=list(shown.values()))  # type: ignore[attr-defined]
+        checked.__doc__ = _with_options(function.__doc__ or "", declared)
+        return cast(Function, checked)
 
     return decorate
+
+
+def _with_options(docstring: str, declared: Sequence[Option]) -> str:
+    """A docstring with a section about these options, those apart that it explains itself."""
+    text = inspect.cleandoc(docstring)
+    explained = {name for line in re.findall(r"^(\w[\w, ]*)$", text, re.MULTILINE) for name in line.split(", ")}
+    lines = ["Other Parameters", "----------------"]
+    for option in declared:
+        if option.name not in explained:
+            kind = inspect.formatannotation(option.kind).replace("collections.abc.", "").replace("typing.", "")
+            lines += [f"{option.name} : {kind}, default {option.default!r}", f"    {option.help}"]
+    before, returns, after = text.partition("Returns\n-------\n")
+    return "\n".join([before + "\n".join([*lines, "", ""]) + returns + after]) if len(lines) > 2 else text
 
 
 def flags_of(options: type) -> list[Option]:

@@ -259,6 +259,15 @@ class Result(ABC):
     def _columns(self) -> Columns:
         """What CSV and the dataframe hold."""
 
+    def main_table(self) -> Table:
+        """Get the table that results by group show: the first of the text.
+
+        Returns
+        -------
+        Table
+        """
+        return next(block for block in self._blocks() if isinstance(block, Table))
+
     def to_dict(self) -> Any:
         """Convert the result to plain JSON types: text keys, no NaN; a mapping starts with the version of its `schema`.
 

@@ -73,12 +73,42 @@ def test_grades_come_apart_by_group(grouped: Path) -> None:
     assert found["items"] == {"f": 1500, "m": 1500, "x": 2}
     assert abs(found["groups"]["f"]["independent"]["prevalence"]["A"] - 0.7) < 0.1
     assert abs(found["groups"]["m"]["independent"]["prevalence"]["A"] - 0.15) < 0.1
-    assert found["left_out"]["x"].startswith("grading needs at least two labels, and every vote is 'A'")
+    assert found["left_out"]["x"].startswith("all 3 jurors give 'A' on all 2 items")
     assert (found["by"], found["jurors"], found["labels"]) == ("sex", ["ann", "bob", "cy"], ["A", "B"])
     text = run("grade", grouped, "--by", "sex", "--ignore", "truth").stdout
-    assert "! Group 'x' cannot be graded, and is left out: grading needs" in text
+    assert "! Group 'x' cannot be graded, and is left out: all 3 jurors" in text
     assert max(map(len, text.splitlines())) <= 80
     assert "ungraded_group: group 'x'" in run("grade", grouped, "--by", "sex", "--ignore", "truth", "--full").stdout
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("check", "--min-score", "0.5"), ("compare",), ("compare", "--key", "truth"), ("agreement",), ("bounds",),
+        ("inspect",),
+    ],
+)  # fmt: skip
+def test_every_command_on_votes_takes_groups(grouped: Path, words: tuple[str, ...]) -> None:
+    name, *more = words
+    ignored = () if "truth" in more else ("--ignore", "truth")
+    text = run(name, grouped, *more, "--by", "sex", *ignored)
+    document = json.loads(run(name, grouped, *more, "--by", "sex", *ignored, "--format", "json").stdout)
+    assert (document["schema"], document["by"]) == ("jurors.groups/2", "sex")
+    assert set(document["groups"]) | set(document["left_out"]) == {"f", "m", "x"}
+    assert max(map(len, text.stdout.splitlines())) <= 80
+    assert len(text.stdout.splitlines()) <= 60
+    if name == "check":  # of two items that all jurors answer alike nothing is known
+        assert (text.exit_code, document["passed"]) == (3, False)
+        assert run(name, grouped, "--by", "sex", *ignored, "--allow-unknown", "--max-wrong", "1").exit_code == 0
+
+
+def test_a_report_shows_the_grades_of_each_group(grouped: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    done = run("report", grouped, "--by", "sex", "--ignore", "truth", "-o", page)
+    assert done.exit_code == 0, done.output
+    assert "The accuracy of each juror by sex" in page.read_text(encoding="utf-8")
+    both = run("report", grouped, "--by", "sex", "--system", "sex", "-o", page)
+    assert (both.exit_code, both.stderr.count("\n")) == (2, 1)
 
 
 @pytest.mark.slow

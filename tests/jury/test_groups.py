@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
@@ -11,10 +12,14 @@ import pytest
 
 import jurors
 from jurors.errors import JurorsError, SketchError, VotesError
-from jurors.jury.groups import grade_by, label_by, score_by
+from jurors.jury.groups import ByGroup, label_by
 from jurors.lab.simulate import simulate
 
 NAMES = ("ann", "bob", "cy", "dee")
+
+
+def grade_by(source: Any, by: Any, **options: Any) -> ByGroup[jurors.Evaluation]:
+    return cast("Any", jurors.grade(source, by=by, **options))  # type: ignore[no-any-return]
 
 
 def part(group: str, items: int, prevalence: Any, *, labels: str = "AB", seed: int = 0, **options: Any) -> pd.DataFrame:
@@ -78,10 +83,12 @@ def test_engines_layouts_lists_and_mappings_give_the_same(table: pd.DataFrame) -
     for source in (pl.from_pandas(wide), pl.from_pandas(wide).lazy(), long, pl.from_pandas(long).lazy(), counts):
         assert grade_by(source, "sex").to_dict() == wanted
     matrix = wide[list(NAMES)].to_numpy()
-    for by in (table.sex, table.sex.tolist(), pl.Series(table.sex.tolist())):
-        assert grade_by(matrix, by, column="sex", jurors=NAMES).to_dict() == wanted
+    for by in (table.sex, pl.Series("sex", table.sex.tolist())):
+        assert grade_by(matrix, by, jurors=NAMES).to_dict() == wanted
     by_item = dict(zip(table["item"], table.sex, strict=True))
-    assert grade_by(wide.drop(columns="sex"), by_item, column="sex").to_dict() == wanted
+    for of, by in ((matrix, table.sex.tolist()), (wide.drop(columns="sex"), by_item)):
+        named = {"jurors": NAMES} if of is matrix else {}
+        assert grade_by(of, by, **named).to_dict() == wanted | {"by": "group"}
 
 
 @pytest.mark.slow
@@ -90,15 +97,14 @@ def test_groups_dealt_like_cards_are_looked_at_once_each(table: pd.DataFrame) ->
     sparse = table.sample(frac=1, random_state=0).reset_index(drop=True)
     sparse.loc[::3, "ann"] = None
     long = sparse.melt(["item", "sex", "truth"], list(NAMES), "juror", "label").dropna(subset="label")
-    found = score_by(
-        long[["item", "sex", "juror", "label"]], dict(zip(sparse["item"], sparse.truth, strict=True)), "sex"
-    )
+    truths = dict(zip(sparse["item"], sparse.truth, strict=True))
+    found = jurors.score(long[["item", "sex", "juror", "label"]], truths, by="sex")
     for group in ("f", "m"):
         own = sparse[sparse.sex == group]
         key = dict(zip(own["item"], own.truth, strict=True))
         assert found[group].to_dict() == jurors.score(votes_of(own).drop(columns="sex"), key).to_dict()
     many = table[:100].assign(sex=[f"g{k // 2}" for k in range(100)])
-    each = score_by(votes_of(many), dict(zip(many["item"], many.truth, strict=True)), "sex")
+    each = jurors.score(votes_of(many), dict(zip(many["item"], many.truth, strict=True)), by="sex")
     assert (len(each), set(each.sizes.values())) == (50, {2})
     assert [alarm.value for alarm in each.alarms if alarm.reason == "small_group"] == [50]
 
@@ -140,7 +146,7 @@ def test_a_gold_label_that_no_juror_gave_is_a_label() -> None:
 
 def test_a_group_without_true_labels_is_left_out_of_the_scores(table: pd.DataFrame) -> None:
     key = dict(zip(table["item"][:300], table.truth[:300], strict=True))
-    found = score_by(votes_of(table), key, "sex")
+    found = jurors.score(votes_of(table), key, by="sex")
     assert found.sizes["f"] == 300  # the items that have a true label
     assert found.left_out == {"m": "no item of the group has a true label"}
 
@@ -175,9 +181,9 @@ def test_a_majority_fallback_in_a_group_is_told_by_label_too() -> None:
 
 
 def test_where_no_group_can_be_graded_one_line_says_why() -> None:
-    rows = [[*"AAA"], [*"AAB"], [*"BAB"]]
+    rows = [[*"AAB"], [*"BAB"], [*"ABB"]]
     with pytest.raises(
-        SketchError, match="none of the 3 groups can be graded; for example 'x': grading needs at least two"
+        SketchError, match="none of the 3 groups can be graded; for example 'x': no two of 1, 2, 3 agree"
     ):
         grade_by(rows, ["x", "y", "z"])
 
@@ -209,7 +215,7 @@ def test_groups_of_any_kind_keep_their_kind_and_a_natural_order(table: pd.DataFr
     [
         ("sax", {}, r"there is no column 'sax'. Did you mean 'sex'"),
         ("count", {}, r"column 'count' counts items"),
-        (None, {}, r"one group per row or a mapping from item to group, not NoneType"),
+        (3, {}, r"one group per row or a mapping from item to group, not int"),
         (["a"], {}, r"by= has 1 groups, and the votes have 1,100 rows"),
         ([["a"]] * 1100, {}, r"which is not a single value"),
         ([None] * 1100, {}, r"no row has a group"),
@@ -226,3 +232,85 @@ def test_what_cannot_be_grouped_is_said_in_one_line(table: pd.DataFrame, by: Any
     for source in (jurors.Votes.from_matrix([["A", "B"]]), jurors.Sketch.from_counts({("A", "B"): 1}), [["A"]]):
         with pytest.raises(VotesError, match="these votes have no column 'sex'"):
             grade_by(source, "sex")
+
+
+# -- every verb ----------------------------------------------------------------------------------------------------
+
+
+VERBS: dict[str, Any] = {
+    "grade": jurors.grade,
+    "compare": lambda votes, **options: jurors.compare(votes, methods=["latent", "majority"], **options),
+    "agreement": jurors.agreement,
+    "bounds": jurors.bounds,
+    "inspect": jurors.inspect,
+    "panels": jurors.panels,
+    "check": lambda votes, **options: jurors.check(votes, min_score=0.6, **options),
+}
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_every_verb_gives_each_group_the_result_of_its_own_votes(table: pd.DataFrame, name: str) -> None:
+    call = VERBS[name]
+    found = call(votes_of(table), by="sex")
+    whole = {"f": alone(table, "f"), "m": alone(table, "m")}
+    for group, own in whole.items():
+        wanted = call(jurors.Votes.from_frame(own)).to_dict()
+        assert found[group].to_dict() == wanted
+        assert found.to_dict()["groups"][group] == {key: value for key, value in wanted.items() if key != "schema"}
+    assert list(found.to_dict()["items"].values()) == [600, 500]
+    lines = found.to_text().splitlines()
+    assert max(map(len, lines)) <= 80
+    assert len(lines) <= 60
+    assert set(found.to_frame()["group"]) <= {"f", "m"}
+
+
+def test_preferences_are_ranked_and_their_jurors_graded_by_group() -> None:
+    rng = np.random.default_rng(3)
+    names, sides = np.array([*"xyz"]), rng.permuted(np.tile([0, 1, 2], (300, 1)), axis=1)[:, :2]
+    winner = names[np.where(rng.random(300) < 0.8, sides.min(axis=1), sides.max(axis=1))]
+    left, right = names[sides].T
+    pairs = pd.DataFrame({"left": left, "right": right, "winner": winner, "juror": ["ann", "bob", "cy"] * 100})
+    pairs["topic"] = ["maths"] * 200 + ["law"] * 100
+    maths = pairs[:200].drop(columns="topic")
+    for verb in (jurors.rank, jurors.grade):
+        found: Any = verb(pairs, by="topic")
+        assert found["maths"].to_dict() == verb(maths).to_dict()
+        assert found.sizes == {"law": 100, "maths": 200}
+        assert max(map(len, found.to_text().splitlines())) <= 80
+        by_answer: Any = verb(pairs.drop(columns="topic"), by=pairs.topic)
+        assert by_answer.to_dict() == found.to_dict() | {"by": "group"}
+
+
+def test_groups_with_other_labels_have_empty_cells_in_the_frame() -> None:
+    table = pd.concat([part("f", 300, "0.5"), part("m", 300, ["0.3", "0.3"], labels="ABC", accuracy="0.85")])
+    frame = grade_by(votes_of(table), "sex").to_frame()
+    assert frame.accuracy_C.isna().tolist() == [True] * 4 + [False] * 4
+
+
+def test_a_check_by_group_is_as_bad_as_its_worst_group(table: pd.DataFrame) -> None:
+    weak = part("x", 600, "0.5", accuracy="0.55", seed=4)
+    votes = votes_of(pd.concat([table, weak], ignore_index=True))
+    passed: Any = jurors.check(votes, by="sex", max_wrong=0.99)
+    assert passed.passed is not any(a.level == "alarm" for a in passed.alarms)
+    failed: Any = jurors.check(votes, by="sex", min_score={"ann": 0.99})
+    assert not failed.passed
+    assert failed.verdict.startswith("FAIL: 3 groups")
+    assert {gate.outcome for of_group in failed.groups.values() for gate in of_group.gates} <= {"fail", "not known"}
+    suites = ElementTree.fromstring(failed.to_junit())
+    assert [suite.get("name") for suite in suites] == ["sex f", "sex m", "sex x"]
+    absent = votes.assign(dee=votes.dee.where(votes.sex != "x"))
+    unknown: Any = jurors.check(absent, by="sex", min_score={"dee": 0.01})
+    assert list(unknown.left_out) == ["x"]
+    assert not unknown.passed
+    assert jurors.check(absent, by="sex", min_score={"dee": 0.01}, allow_unknown=True).passed
+
+
+def test_each_group_is_compared_with_the_same_group_of_the_baseline(table: pd.DataFrame) -> None:
+    before = grade_by(votes_of(table), "sex")
+    after: Any = jurors.check(votes_of(table), by="sex", baseline=before.to_dict(), max_drop=0.99)
+    alone_after = jurors.check(alone(table, "m"), baseline=before["m"].to_dict(), max_drop=0.99)
+    assert [gate.line for gate in after["m"].gates] == [gate.line for gate in alone_after.gates] != []
+    with pytest.raises(jurors.OptionError, match="with the same groups"):
+        jurors.check(votes_of(table), by="sex", baseline=before["m"].to_dict())
+    with pytest.raises(jurors.OptionError, match="system= does not apply with by="):
+        jurors.check(votes_of(table), by="sex", system="item")

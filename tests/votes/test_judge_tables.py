@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 
 import jurors
-from jurors.jury.groups import grade_by
 from jurors.votes.key import read_key
 
 JUDGES = tuple(f"judge_{k}" for k in range(1, 6))
@@ -69,7 +68,8 @@ def test_the_models_are_groups_and_parts_of_the_items(tmp_path: Any) -> None:
     frame, path = table("verdict"), tmp_path / "votes.csv"
     frame.to_csv(path, index=False)
     for source in (frame, str(path)):
-        assert set(grade_by(source, "model").groups) == {"model-a", "model-b", "model-c"}
+        graded: Any = jurors.grade(source, by="model")
+        assert set(graded.groups) == {"model-a", "model-b", "model-c"}
     assert jurors.grade(frame).items == 240
     frame.assign(gold=frame["judge_1"]).to_csv(path, index=False)
     items = read_key(str(path)).items

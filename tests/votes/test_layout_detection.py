@@ -16,7 +16,6 @@ from votes.panels import said
 
 import jurors
 from jurors import VotesError, read_votes
-from jurors.jury.groups import grade_by
 from jurors.sketch.count import read_sketch
 from jurors.sketch.sketch import Sketch
 from jurors.votes.layout import profile_columns
@@ -62,7 +61,7 @@ def test_words_that_may_be_groups_are_refused_with_what_works() -> None:
     with pytest.raises(VotesError, match=r"column 'mood' holds words .*ignore='mood'.*by='mood'.*layout='wide'"):
         jurors.read_votes(_table("id;mood;ann;bob;cy", moods))
     assert jurors.read_votes(_table("id;mood;ann;bob;cy", moods), ignore=["mood"]).jurors == ("ann", "bob", "cy")
-    grouped = grade_by(_table("id;mood;ann;bob;cy", moods), "mood")
+    grouped: Any = jurors.grade(_table("id;mood;ann;bob;cy", moods), by="mood")
     assert list(grouped.groups) == ["glad", "sad"]
 
 

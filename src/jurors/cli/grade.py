@@ -45,14 +45,16 @@ def grade(
     """Grade the jurors of FILE without an answer key."""
     source, grading = source.split_pairs(sides), {**grading, "exam": exam}
     with output.working("grading") as bar:
-        if by is None or source.kind is PREFERENCES:
-            kind, data, options = source.load(grading, bar, by_item=bool(grading["gold"]), by=by)
+        if by is None:
+            kind, data, options = source.load(grading, bar, by_item=bool(grading["gold"]))
             graded = kind.grade(data, **options)
+        elif source.kind is PREFERENCES:
+            graded = jurors.grade(
+                source.files, by=by, scale="pairs", **applicable(PREFERENCES, grading), **source.options
+            )
         else:
-            from jurors.jury.groups import grade_by
-
-            votes, groups = source.read_with_groups(by, bar)
-            graded = grade_by(votes, groups, column=by, **applicable(kind_of(votes), grading))
+            votes, groups = source.read_by(by, bar)
+            graded = jurors.grade(votes, **groups, **applicable(kind_of(votes), grading))
     output.show(graded)
 
 
@@ -60,14 +62,15 @@ def grade(
 @votes_options
 @grading_options
 @limit_options
+@by_option
 @system_option
 @click.option("--junit", metavar="FILE", type=OUTPUT_PATH, help="Also write the verdict as a JUnit report.")
 @click.option("--json", "document", metavar="FILE", type=OUTPUT_PATH, help="Also write the verdict as JSON.")
 @click.option("--card", is_flag=True, help="Also show the report card, as `grade` does (text and Markdown).")
 @output_options("text", "json", "md", fail_on="alarm", full=True)
 def check(
-    source: Source, grading: dict[str, Any], limits: dict[str, Any], system: str | None, good: str | None,
-    junit: str | None, document: str | None, card: bool, output: Output,
+    source: Source, grading: dict[str, Any], limits: dict[str, Any], by: str | None, system: str | None,
+    good: str | None, junit: str | None, document: str | None, card: bool, output: Output,
 ) -> None:  # fmt: skip
     """Check limits and alarms in CI.
 
@@ -78,10 +81,17 @@ def check(
     limits["fail_on"] = output.fail_on
     with output.working("checking") as bar:
         baseline, earlier = limits["baseline"], None
-        if baseline is not None and read_document(baseline) is None:  # no JSON of an earlier run, hence its votes
+        if (
+            baseline is not None and by is None and read_document(baseline) is None
+        ):  # no JSON of an earlier run, hence its votes
             of_baseline = replace(source, files=(baseline,))
             earlier = of_baseline.read() if system is None else of_baseline.read_with_groups(system, what="system")
-        if system is not None:
+        if by is not None:
+            votes, groups = source.read_by(by, bar)
+            options = applicable(kind_of(votes), grading)
+            limits |= {"system": system, "good": good, "ignore_alarms": output.ignored}
+            verdict = jurors.check(votes, **groups, **options, **limits)
+        elif system is not None:
             votes, systems_of = source.read_with_groups(system, bar, what="system")
             options = applicable(kind_of(votes), grading)
             limits |= {"baseline": baseline if earlier is None else earlier, "system": systems_of, "good": good}
@@ -126,12 +136,9 @@ def label(
             kind, data, options = source.load(grading, bar, by_item=True, review=review, by=by)
             shown = kind.label(data, **options)
         else:
-            from jurors.jury.groups import label_by
-
-            data, groups = source.read_with_groups(by, bar)
+            data, groups = source.read_by(by, bar)
             options = applicable(kind_of(data), grading, review=review, by=by)
-            labelling, by_item, _ = label_by(data, groups, column=by, **options)
-            shown = replace(labelling, groups=by_item)
+            shown = jurors.label(data, **groups, **options)
         if review is not None:
             shown = shown.for_review(review, data, texts)
     output.show(shown)
@@ -176,9 +183,8 @@ def score(source: Source, key: KeySource, by: str | None, reference: str | None,
     Numbers are compared with true values.
     """
     name = Path(without_secrets(str(source.files[0]))).name.split(".")[0]
-    if reference is not None or by is not None:
-        source = source.rereadable()
     if reference is not None:
+        source = source.rereadable()
         from jurors.jury.reference import fit_reference
         from jurors.uncertainty.reference import ReferenceJuries, reference_juries
 
@@ -188,15 +194,8 @@ def score(source: Source, key: KeySource, by: str | None, reference: str | None,
             votes, truth = source.read_with_key(key, bar)
             before.with_jury(fit_reference(votes, truth, name=name)).write(table)
     with output.working("scoring") as bar:
-        if by is not None:
-            from jurors.jury.groups import score_by
-
-            is_column = not Path(str(key.path)).exists()
-            votes, truth = source.without(by).read_with_key(key, bar)
-            _, groups = (source.without(str(key.path)) if is_column else source).read_with_groups(by, bar)
-            scored: Any = score_by(votes, truth, groups, column=by)
-        else:
-            scored = jurors.score(*source.read_with_key(key, bar))
+        votes, truth, groups = source.read_with_key_by(key, by, bar)
+        scored = jurors.score(votes, truth, **groups)
     if by is None and output.format in ("text", "md"):  # the card of groups has its alarms
         output.warn(getattr(scored, "alarms", ()))
     output.show(scored)
@@ -209,8 +208,7 @@ def score(source: Source, key: KeySource, by: str | None, reference: str | None,
 @click.option("--answers", multiple=True, metavar="SHEET", type=INPUT_PATH,
               help="Compare jurors by this labelled sheet of `jurors audit plan`; repeatable.")  # fmt: skip
 @click.option("--between", metavar="A,B", help="With --answers, compare only these jurors.")
-@click.option("--by", metavar="COLUMN",
-              help="With --answers, compare the systems that this column of FILE names.")  # fmt: skip
+@by_option
 @click.option("--panels", is_flag=True, help="Compare the panel with the panels without one juror.")
 @click.option("--price", multiple=True, metavar="JUROR=PRICE",
               help="With --panels, what a vote of this juror costs, to find the cheapest panel.")  # fmt: skip
@@ -231,26 +229,26 @@ def compare(
         raise OptionError("--price needs --panels", code="does_not_apply")
     if panels and (answers or key.path or methods):
         raise OptionError("--panels takes no --key, --methods or --answers", code="does_not_apply")
-    if not answers and (between or by):
-        name = "--between" if between else "--by"
-        raise OptionError(f"{name} needs --answers, a labelled sheet of `jurors audit plan`", code="does_not_apply")
+    if between and not answers:
+        raise OptionError("--between needs --answers, a labelled sheet of `jurors audit plan`", code="does_not_apply")
     if answers and (key.path or methods):
         raise OptionError("--answers compares jurors; --key and --methods compare methods", code="does_not_apply")
     if between and by:
         raise OptionError("--between compares jurors, --by systems; give one of them", code="does_not_apply")
     compared: Result
     with output.working("comparing") as bar:
-        if by is not None:
+        if answers and by is not None:
             votes, groups = source.read_with_groups(by, bar)
             compared = jurors.audit.systems(votes, groups.by_row(votes).tolist(), answers)
         elif answers:
             compared = jurors.audit.compare(source.read(bar), answers, between=_names(between))
         elif panels:
             prices = _prices(price) if price else None
-            compared = jurors.panels(source.read(bar), price=prices, most_changed=most_changed)
+            votes, groups = source.read_by(by, bar)
+            compared = jurors.panels(votes, **groups, price=prices, most_changed=most_changed)
         else:
-            votes, truth = source.read_with_key(key, bar)
-            compared = jurors.compare(votes, truth, methods=_names(methods), seed=seed)
+            votes, truth, groups = source.read_with_key_by(key, by, bar)
+            compared = jurors.compare(votes, truth, **groups, methods=_names(methods), seed=seed)
     output.show(compared)
 
 
@@ -273,17 +271,18 @@ def _names(text: str | None) -> list[str] | None:
 @click.command()
 @votes_options
 @grading_option("level")
+@by_option
 @output_options("text", "json", "csv", "md", alarms=False)
-def agreement(source: Source, level: float, output: Output) -> None:
+def agreement(source: Source, level: float, by: str | None, output: Output) -> None:
     """Measure how much the jurors of FILE agree.
 
     Krippendorff's alpha, kappas, Gwet's AC1 and ICC, with intervals.
     """
     with output.working("counting") as bar:
-        votes = source.read(bar)
-        agreed = jurors.agreement(votes, level=level)
+        votes, groups = source.read_by(by, bar)
+        agreed = jurors.agreement(votes, level=level, **groups)
     output.warn_of(votes)
-    if agreed.left_out and output.format == "csv" and not output.quiet:
+    if by is None and agreed.left_out and output.format == "csv" and not output.quiet:
         print_error(agreed.about_left_out)
     output.show(agreed)
 
@@ -293,17 +292,23 @@ def agreement(source: Source, level: float, output: Output) -> None:
 @click.option("--correlation", type=click.FloatRange(min=0), metavar="E",
               help="Assume that no error correlation (a covariance, at most 0.25) exceeds E.")  # fmt: skip
 @click.option("--curve", is_flag=True, help="Show how the bounds widen with the correlation (two labels).")
+@by_option
 @output_options("text", "json", "csv", "md")
-def bounds(source: Source, output: Output, curve: bool, correlation: float | None) -> None:
+def bounds(source: Source, output: Output, curve: bool, correlation: float | None, by: str | None) -> None:
     """Compute bounds on every prevalence and accuracy that hold for any answer key."""
     from jurors.uncertainty.bounds import correlation_curve
 
     if curve and correlation is not None:
         raise OptionError("--curve tries every correlation; leave out --correlation")
+    if curve and by is not None:
+        raise OptionError("--curve is of all items; leave out --by, or keep the items of one group in FILE")
     with output.working("bounding") as bar:
-        sketch = source.count(bar)
-        bounded = correlation_curve(sketch) if curve else jurors.bounds(sketch, progress=bar, correlation=correlation)
-    output.warn_of(sketch)
+        votes, groups = (source.count(bar), {}) if by is None else source.read_by(by, bar)
+        if curve:
+            bounded: Any = correlation_curve(votes)
+        else:
+            bounded = jurors.bounds(votes, **groups, progress=bar if by is None else None, correlation=correlation)
+    output.warn_of(votes)
     output.show(bounded)
 
 
@@ -311,26 +316,33 @@ def bounds(source: Source, output: Output, curve: bool, correlation: float | Non
 @pairs_options
 @grading_option("level")
 @grading_option("seed")
+@by_option
 @output_options("text", "json", "csv", "md", card=True)
-def rank(source: Source, level: float, seed: int, output: Output) -> None:
+def rank(source: Source, level: float, seed: int, by: str | None, output: Output) -> None:
     """Rank the objects of FILE by pairwise preferences.
 
     Each row of FILE holds two objects (left,right or model_a,model_b) and the winner or a tie, or a winner and a loser.
     A column may name the juror.
     """
     with output.working("ranking") as bar:
-        ranking = jurors.rank(source.files, level=level, seed=seed, progress=bar, **source.options)
+        files = source.files if by is None else source.rereadable().files
+        ranking = jurors.rank(files, by=by, level=level, seed=seed, progress=bar, **source.options)
     output.show(ranking)
 
 
 @click.command()
 @votes_options
+@by_option
 @output_options("text", "json", "md", alarms=False)
-def inspect(source: Source, output: Output) -> None:
+def inspect(source: Source, by: str | None, output: Output) -> None:
     """Show what FILE holds, what looks unusual, and which commands to run next."""
     with output.working("looking") as bar:
-        inspection = jurors.inspect(source.files, progress=bar, **source.options)
+        if by is None:
+            inspection = jurors.inspect(source.files, progress=bar, **source.options)
+        else:
+            votes, groups = source.read_by(by, bar)
+            inspection = jurors.inspect(votes, **groups)
     output.show(inspection)
-    if inspection.fault is not None:
+    if by is None and inspection.fault is not None:
         named = any(file in inspection.fault for file in inspection.files)
         raise JurorsError(inspection.fault if named else f"{inspection.files[0]}: {inspection.fault}")

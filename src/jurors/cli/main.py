@@ -158,8 +158,8 @@ _RARE = """
 RARE_OPTIONS = frozenset(_RARE.split())
 _RARE_IN = {
     "watch": {"--label", "--missing", "--method", "--gold", "--level", "--errors", "--every"},
-    "check": {"--missing", "--good", "--max-regression", "--level", "--errors"},
-    "report": {"--missing", "--good", "--items", "--text"},
+    "check": {"--method", "--missing", "--good", "--max-regression", "--level", "--errors"},
+    "report": {"--method", "--missing", "--good", "--items", "--text"},
     "label": {"--items", "--text"},
     "systems": {"--missing", "--adjust"},
 }

@@ -90,7 +90,30 @@ class Source:
             flag = "--by" if what == "group" else f"--{what}"
             raise OptionError(f"{flag} {by}: this column counts items; name the column that holds their {what}")
         votes, groups = self._read(read_votes_with_key, bar, by, what=what, beside=beside)
-        return votes, groups
+        return votes, replace(groups, name=by or what)
+
+    def read_by(self, by: str | None, bar: ProgressBar | None = None) -> tuple[Any, dict[str, Any]]:
+        """Read the votes of FILE, and the option `by` of a verb where the command has one."""
+        if by is None:
+            return self.read(bar), {}
+        votes, groups = self.read_with_groups(by, bar)
+        return votes, {"by": groups}
+
+    def read_with_key_by(
+        self, key: KeySource, by: str | None, bar: ProgressBar | None
+    ) -> tuple[Any, Any, dict[str, Any]]:
+        """Read the votes of FILE, the answer key, and the option `by`, as `read_with_key` and `read_by` do."""
+        if by is None:
+            return (*self.read_with_key(key, bar), {})
+        if key.path is None:
+            votes, groups = self.read_by(by, bar)
+            return votes, None, groups
+        from jurors.votes.io.sources import is_there
+
+        source = self.rereadable()
+        votes, truth = source.without(by).read_with_key(key, bar)
+        _, groups = (source if is_there(key.path) else source.without(key.path)).read_by(by, bar)
+        return votes, truth, groups
 
     def read_with_texts(self, items: str | None, columns: Sequence[str], bar: ProgressBar | None = None) -> Any:
         """Read the votes of FILE and the items' texts: from columns of another file, of FILE, or from a log."""

@@ -16,6 +16,7 @@ from jurors.cli.options import (
     KeySource,
     Source,
     applicable,
+    by_option,
     grading_option,
     grading_options,
     key_options,
@@ -47,6 +48,7 @@ class _RecordingCommand(click.Command):
 @sides_options
 @click.option("--answers", multiple=True, metavar="SHEET", type=INPUT_PATH,
               help="A sheet of `jurors audit plan` with its labels: what it guarantees; repeatable.")  # fmt: skip
+@by_option
 @system_option
 @click.option("--title", metavar="TEXT", help="The page's title; else the name of FILE.")
 @click.option("--chart", metavar="KIND", help="Write one chart instead: accuracy, prevalence, agreement, …")
@@ -56,7 +58,7 @@ class _RecordingCommand(click.Command):
 @click.pass_context
 def report(
     ctx: click.Context, source: Source, key: KeySource, grading: dict[str, Any], exam: bool, items: str | None,
-    text: tuple[str, ...], sides: dict[str, Any], answers: tuple[str, ...], system: str | None,
+    text: tuple[str, ...], sides: dict[str, Any], answers: tuple[str, ...], by: str | None, system: str | None,
     good: str | None, title: str | None, chart: str | None, path: str, quiet: bool, fail_on: str | None,
 ) -> None:  # fmt: skip
     """Grade the jurors of FILE and write one self-contained HTML page: verdict, evidence, numbers, provenance.
@@ -67,6 +69,8 @@ def report(
     if good is not None and system is None:
         raise OptionError("--good is for systems; name their column with --system", code="does_not_apply")
     if chart is not None:
+        if by is not None:
+            raise OptionError("--chart shows all items; leave out --by, or keep the items of one group in FILE")
         _write_chart(source, key, grading, chart, Output("chart", path, quiet), system, good)
         return
     from jurors.reporting.page import check_drawable, make_page
@@ -82,12 +86,22 @@ def report(
     inputs = [("votes", source.files), ("answer key", key_file), ("gold items", grading["gold"]), ("items", items),
               *(("answers", sheet) for sheet in answers)]  # fmt: skip
     shown_options = {**source.options, "key": key.path, "key item": key.item, "key label": key.label,
-                     "system": system, "good": good}  # fmt: skip
+                     "by": by, "system": system, "good": good}  # fmt: skip
     command = shlex.join(["jurors", "report", *map(without_secrets, ctx.meta["jurors.arguments"])])
     is_counted = key.path is None and not (grading["gold"] or answers) and is_large_panel(source.files)
-    if system is not None and key.path is not None and key_file is None:
-        raise OptionError(f"--key {key.path}: with --system, the key is a file", code="does_not_apply")
-    label_only = {"exam": exam, "system": system, "key": key.path, "items": items, "text": text, "answers": answers}
+    if (system or by) is not None and key.path is not None and key_file is None:
+        raise OptionError(f"--key {key.path}: with --system or --by, the key is a file", code="does_not_apply")
+    if by is not None and system is not None:
+        raise OptionError("--system compares the groups of --by; give one of them", code="does_not_apply")
+    label_only = {
+        "exam": exam,
+        "by": by,
+        "system": system,
+        "key": key.path,
+        "items": items,
+        "text": text,
+        "answers": answers,
+    }
     with output.working("reporting") as bar:
         source = source.split_pairs(sides)
         texts, of_pairs = None, source.kind is PREFERENCES
@@ -96,17 +110,17 @@ def report(
         else:
             source, texts = source.split_texts(items, text)
 
-        compared = None
-        if system is not None:
+        compared = groups = None
+        if system is not None or (by is not None and not of_pairs):
             from jurors.votes.key import read_key
 
-            together, groups = source.read_with_groups(system, bar, what="system")
-            compared = (groups.by_row(together), good)
+            together, groups = source.read_with_groups(system or by, bar, what="group" if system is None else "system")
+            compared, groups = (None, groups) if system is None else ((groups.by_row(together), good), None)
 
         def read() -> tuple[Any, Any]:
             if of_pairs:
                 return source.read_pairs(), None
-            if compared is not None:
+            if compared is not None or groups is not None:
                 return together, None if key_file is None else read_key(key_file, item=key.item, label=key.label)
             votes, truth = (source.count(bar).tuples, None) if is_counted else source.read_with_key(key, bar)
             applicable(kind_of(votes), grading, **label_only)
@@ -115,7 +129,7 @@ def report(
         page = make_page(
             read, inputs=inputs, title=title, command=command, grading={**grading, "exam": exam}, texts=texts,
             shown_options=source.options if of_pairs else shown_options, answers=answers or None,
-            systems=compared,
+            systems=compared, groups=groups,
             reading=source.options if key.path is None or key_file else source.without(key.path).options,
         )  # fmt: skip
     output.write(page.html)

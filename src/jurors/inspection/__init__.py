@@ -48,6 +48,7 @@ from jurors.options import (
     command_line,
     item_name,
     text_columns,
+    verb,
 )
 from jurors.pairwise.data import holds_pairs, preferences_of, read_pairs
 from jurors.results import without_secrets
@@ -67,12 +68,18 @@ _MOST_COMPARED = 100  # jurors
 _UNLIKE = "the columns do not hold the same labels; leave out columns that are no juror (--ignore COLUMN)"
 
 
-def inspect(source: Any, **reading: Unpack[ReadingOptions]) -> Inspection:
+@verb(ReadingOptions, splits=True)
+def inspect(source: Any, *, by: Any = None, **reading: Unpack[ReadingOptions]) -> Inspection:
     """Say what some files hold, without grading: what each column is, who voted, what looks odd, what to run next.
 
     Where a table cannot be read as votes, it says what it sees and which option would help; VotesError is raised where
     a file is no table. The options are those of `read_votes`; a dataframe, an items x jurors matrix, `Votes` or a
     `Sketch` will do too.
+
+    Parameters
+    ----------
+    source, by
+        As in `grade`.
 
     Returns
     -------

@@ -348,6 +348,16 @@ class Inspection(Result):
         notes += [finding.message for finding in self.findings]
         return notes + [f"cannot grade: {obstacle}" for obstacle in self.obstacles]
 
+    def main_table(self) -> Table:
+        """Get the row of results by group: how many jurors and votes, and which labels.
+
+        Returns
+        -------
+        Table
+        """
+        cells = (f"{len(self.jurors):,}", f"{self.votes or 0:,}", self._labels())
+        return Table(("jurors", "votes", "labels"), (cells,), right=(0, 1))
+
     def _blocks(self) -> list[Block]:
         blocks: list[Block] = [_Facts(("what", "found"), tuple(self.rows()))]
         if self.sample:

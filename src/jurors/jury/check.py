@@ -13,7 +13,7 @@ field of `jurors.options.Limits`, and one option of `jurors check`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from math import isfinite
 from typing import Any, Literal, TypeAlias, Unpack, cast
@@ -24,9 +24,10 @@ from jurors.evaluate.alarms import KINDS, LEVELS, Alarm, Level, sort_by_severity
 from jurors.evaluate.card import WIDTH, CardOptions, alarm_lines, percent
 from jurors.evaluate.evaluation import Evaluation
 from jurors.evaluate.rules import FEWEST_VOTES
+from jurors.evaluate.solution import NamedMapping
 from jurors.jury.baseline import Change, Ends, SystemVotes, both_ways, juror_changes, read_document, system_changes
 from jurors.jury.grade import grade
-from jurors.jury.groups import votes_and_groups
+from jurors.jury.groups import ByGroup, each_group, votes_and_groups
 from jurors.jury.systems import SystemComparison, compare_systems
 from jurors.numeric.grade import NumberGrades
 from jurors.options import (
@@ -36,10 +37,10 @@ from jurors.options import (
     LimitOptions,
     Limits,
     column_names,
-    show_options,
     split_options,
+    verb,
 )
-from jurors.results import Block, Columns, Notes, Result, escape_text
+from jurors.results import Block, Columns, Notes, Result, Table, count_noun, escape_text
 
 Outcome: TypeAlias = Literal["pass", "fail", "not known"]
 Target: TypeAlias = tuple[str | None, Label | None]  #: the juror and the label that a limit is about; None: all
@@ -469,7 +470,7 @@ _OF_GRADES = (  # keys of `grade` that the document repeats: it can be the basel
 )  # fmt: skip
 _OF_NUMBERS = ("scale", "scale_why", "level", "items", "truth", "jurors", "remarks")
 _OF_SYSTEMS = ("good", "level", "systems", "differences", "ranking")  # keys of `systems`, likewise
-_OUTCOMES = ("fail", "not known", "pass")  # the most urgent first
+_OUTCOMES: tuple[Outcome, ...] = ("fail", "not known", "pass")  # the most urgent first
 _MOST_GATES = 12  # in text that is not full
 _MOST_ALARMS = 5
 _OF_GATES = ("gate_failed", "gate_unknown")  # alarms whose lines are those of the gates
@@ -535,6 +536,18 @@ class Verdict(Result):
         if card is not None:
             yield from card._blocks(**show)
 
+    def main_table(self) -> Table:
+        """Get the row of results by group: the verdict, and how many gates have which outcome.
+
+        Returns
+        -------
+        Table
+        """
+        outcomes = [gate.outcome for gate in self.gates]
+        cells = (self.verdict.partition(":")[0], *(str(outcomes.count(name)) for name in _OUTCOMES))
+        alarms = sum(alarm.reason not in _OF_GATES for alarm in self.loud)
+        return Table(("verdict", *_OUTCOMES, "alarms"), ((*cells, str(alarms)),), right=(1, 2, 3, 4))
+
     def to_junit(self) -> str:
         """A JUnit report: a test case per gate and per kind of alarm, whose names are the same run after run.
 
@@ -543,7 +556,16 @@ class Verdict(Result):
         str
             XML.
         """
-        suite = Element("testsuite", name="jurors check")
+        return _junit(self.suite())
+
+    def suite(self, name: str = "jurors check") -> Element:
+        """The test suite of the JUnit report.
+
+        Returns
+        -------
+        Element
+        """
+        suite = Element("testsuite", name=escape_text(name))
         for gate in self.gates:
             case = SubElement(suite, "testcase", classname="jurors.gates", name=escape_text(gate.name))
             if gate.outcome == "fail":
@@ -566,16 +588,102 @@ class Verdict(Result):
         for name, number in {"tests": len(suite), **counts}.items():
             suite.set(name, str(number))
         SubElement(suite, "system-out").text = self.to_text()
-        return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(suite, encoding="unicode") + "\n"
+        return suite
+
+
+def _junit(root: Element) -> str:
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(root, encoding="unicode") + "\n"
+
+
+@dataclass(frozen=True, eq=False)
+class GroupVerdicts(ByGroup[Verdict]):
+    """The verdict of each group; the check passes if every group does, and none is left out."""
+
+    verdict: str = ""  #: of all groups, on one line
+    loud: tuple[Alarm, ...] = ()  #: the alarms that fail the check
+    shows_card: bool = False  #: whether text, Markdown and HTML show the grades, too
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing fails the check of any group."""
+        return not self.loud
+
+    def _document(self) -> dict[str, Any]:
+        return super()._document() | {"verdict": self.verdict, "passed": self.passed}
+
+    def _blocks(self, **show: Any) -> list[Block]:
+        options = CardOptions(**show)
+        gates = [(group, gate) for group, of_group in self.groups.items() for gate in of_group.gates]
+        urgent = sorted((x for x in gates if x[1].outcome != "pass"), key=lambda x: _OUTCOMES.index(x[1].outcome))
+        lines = [f"{group}: {gate.line}" for group, gate in urgent][: None if options.full else _MOST_GATES]
+        left = len(urgent) - len(lines)
+        more = [f"{left:,} more gates are not met; --full shows all."] if left else []
+        others = replace(self, alarms=tuple(a for a in self.alarms if a.reason not in _OF_GATES))
+        verdict = Notes([*lines, *more], self.verdict, width=None if options.full else WIDTH, hanging="  ")
+        blocks = [verdict, *super(GroupVerdicts, others)._blocks(**show)]
+        if self.shows_card:
+            grades = NamedMapping({group: of_group.evaluation for group, of_group in self.groups.items()})
+            blocks += ByGroup(self.column, self.jurors, self.labels, grades, self.sizes, self.left_out, ())._blocks(
+                **show
+            )
+        return blocks
+
+    def to_junit(self) -> str:
+        """A JUnit report: a test suite per group.
+
+        Returns
+        -------
+        str
+            XML.
+        """
+        suites = Element("testsuites", name="jurors check")
+        suites.extend(of_group.suite(f"{self.column} {group}") for group, of_group in self.groups.items())
+        for group, reason in self.left_out.items():
+            suite = SubElement(suites, "testsuite", name=escape_text(f"{self.column} {group}"), tests="1", failures="1")
+            case = SubElement(suite, "testcase", classname="jurors.gates", name="graded")
+            SubElement(case, "failure", message=escape_text(reason), type="gate")
+        return _junit(suites)
+
+
+def _check_groups(source: Any, by: Any, **options: Any) -> GroupVerdicts:
+    """Check every group; a group that cannot be graded fails, unless what is unknown is allowed."""
+    for name in ("system", "good", "votes"):
+        if options.get(name) is not None:
+            message = f"{name}= does not apply with by=; check each group's votes by themselves"
+            raise OptionError(message, code="does_not_apply", name=name)
+    if isinstance(source, SystemComparison | Evaluation | NumberGrades | ByGroup):
+        raise OptionError("by= splits votes, and these are graded already; give the votes", name="by")
+    named = {}
+    if (baseline := options.pop("baseline", None)) is not None:
+        earlier = baseline.to_dict() if isinstance(baseline, ByGroup) else read_document(baseline) or {}
+        if "groups" not in earlier:
+            message = "with by=, baseline= is the JSON of `jurors grade` or `check` with the same groups"
+            raise OptionError(message, code="does_not_apply", name="baseline")
+        named = {"baseline": {group: {"schema": earlier["schema"], **x} for group, x in earlier["groups"].items()}}
+    of_groups = each_group(check, source, by=by, named=named, **options)
+    fail_on, lost = options.get("fail_on", "alarm"), [] if options.get("allow_unknown") else of_groups.left_out.items()
+    undecided = [Alarm("gate_unknown", "alarm", f"group {group!r} cannot be checked: {why}") for group, why in lost]
+    ignored = options.get("ignore_alarms", ())
+    alarms = tuple(alarm for alarm in (*undecided, *of_groups.alarms) if alarm.kind not in ignored)
+    loud = tuple(a for a in alarms if LEVELS.index(a.level) >= LEVELS.index(fail_on))
+    words = [of_group.verdict.partition(":")[0] for of_group in of_groups.groups.values()]
+    words += ["NOT KNOWN"] * len(of_groups.left_out)
+    worst = next((word for word in ("ALARM", "FAIL", "NOT KNOWN") if word in words), "OK")
+    worst = "ALARM" if loud and worst == "OK" else worst
+    counts = ", ".join(f"{words.count(word)} {word}" for word in ("ALARM", "FAIL", "NOT KNOWN", "OK") if word in words)
+    about = f"{len(of_groups.jurors)} jurors, {sum(of_groups.sizes.values()):,} items"
+    verdict = f"{worst if loud else 'OK'}: {count_noun(len(words), 'group')}, {counts} ({about})"
+    fields = {**vars(of_groups), "alarms": sort_by_severity(alarms)}
+    return GroupVerdicts(**fields, verdict=verdict, loud=loud)
 
 
 class CheckOptions(LimitOptions, GradeOptions, total=False):
     """Limits, and how to read and grade what is checked."""
 
 
-@show_options(CheckOptions)
+@verb(CheckOptions)
 def check(
-    source: Any, *, system: Any = None, good: Label | None = None, fail_on: Level = "alarm",
+    source: Any, *, by: Any = None, system: Any = None, good: Label | None = None, fail_on: Level = "alarm",
     ignore_alarms: Sequence[str] = (), **options: Unpack[CheckOptions],
 ) -> Verdict:  # fmt: skip
     """Check whether you can trust grades of labels or numbers, and whether they meet your limits.
@@ -584,6 +692,8 @@ def check(
     ----------
     source
         An evaluation, a comparison of systems, or whatever `grade` takes, with its options.
+    by
+        Check each group of items separately, as in `grade`: the check passes if every group does.
     system, good
         Compare systems, too: `by` and `good` of `systems`.
     fail_on
@@ -596,6 +706,7 @@ def check(
     Returns
     -------
     Verdict
+        With `by` a `GroupVerdicts`.
 
     Examples
     --------
@@ -605,8 +716,11 @@ def check(
     >>> verdict.passed, {gate.name: gate.outcome for gate in verdict.gates}["max-wrong"]
     (False, 'fail')
     """
+    if by is not None:
+        others = {"system": system, "good": good, "fail_on": fail_on, "ignore_alarms": ignore_alarms, **options}
+        return cast("Verdict", _check_groups(source, by, **others))
     limits = {name: value for name, value in options.items() if name in column_names(LimitOptions)}
-    others: Any = {name: value for name, value in options.items() if name not in limits}
+    others = {name: value for name, value in options.items() if name not in limits}
     parsed = Limits.of(limits)
     compared = source if isinstance(source, SystemComparison) else None
     of_systems: SystemVotes | None = None
@@ -621,9 +735,6 @@ def check(
     if not isinstance(evaluation, Evaluation | NumberGrades):
         if good is not None:
             raise OptionError("good= is for systems; name their column with system=", name="good")
-        if "by" in others:
-            message = "check tests one panel; check each group that jurors.grade(votes, by=) returns"
-            raise OptionError(message, code="does_not_apply", name="by")
         evaluation, others = grade(source, **others), {}
     given = next(iter(others), "system" if system is not None and of_systems is None else None)
     if given is not None:

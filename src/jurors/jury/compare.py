@@ -38,7 +38,7 @@ from jurors.jury.kinds import kind_of
 from jurors.jury.methods import METHODS, default_method
 from jurors.numeric.data import Numbers
 from jurors.numeric.score import score_numbers
-from jurors.options import DEFAULTS, AnyFileOptions, Grading, Progress, SourceOptions, show_options
+from jurors.options import DEFAULTS, AnyFileOptions, Grading, Progress, SourceOptions, verb
 from jurors.results import Block, Columns, Drawable, Notes, Table, columns_of
 from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.alarms import key_alarms, outlier_alarms
@@ -152,6 +152,19 @@ class Comparison(Drawable):
             ]
         return names, rows
 
+    def main_table(self) -> Table:
+        """Get the table that results by group show: every method, in one table.
+
+        Returns
+        -------
+        Table
+        """
+        heads, rows = self.rows(shown_jurors(self.evaluations[0], CardOptions())[0])
+        cells = tuple(
+            (name, *(percent(value, int(self.truth is not None)) for value in values)) for name, *values in rows
+        )
+        return Table(("", *heads[1:]), cells, right=tuple(range(1, len(heads))))
+
     def _blocks(self, **show: Any) -> list[Block]:
         """Tables of at most 80 columns; of a large panel the best and the worst known jurors."""
         options = CardOptions(**show)
@@ -184,15 +197,28 @@ class Comparison(Drawable):
 _MOST_NAME = 36  # characters of a statistic's name
 
 
+@verb(SourceOptions, splits=True)
 def compare(
     source: Any,
     key: Any = None,
     *,
+    by: Any = None,
     methods: Sequence[str] | None = None,
     seed: int = 0,
     **reading: Unpack[SourceOptions],
 ) -> Comparison:
     """Grade the same jurors by every method, or by these; with a key, next to the truth.
+
+    Parameters
+    ----------
+    source, by
+        As in `grade`.
+    key
+        True labels, as in `score`.
+    methods
+        Names in `jurors.theory.METHODS`, in the order to show them.
+    seed
+        For methods that draw random numbers.
 
     Returns
     -------
@@ -253,7 +279,7 @@ def default_methods(sketch: Sketch) -> list[str]:
 _MOST_LABELS = 1_000  # the result has jurors x labels² numbers
 
 
-@show_options(SourceOptions)
+@verb(SourceOptions, splits=True)
 def score(source: Any, key: Any, *, by: Any = None, **reading: Unpack[SourceOptions]) -> Any:
     """Grade any number of jurors against the true labels; of numbers, against the true values.
 
@@ -275,10 +301,6 @@ def score(source: Any, key: Any, *, by: Any = None, **reading: Unpack[SourceOpti
     >>> truth.accuracy["bob"]["no"], truth.correlation("no", ["ann", "bob"])
     (Fraction(1, 2), Fraction(0, 1))
     """
-    if by is not None:
-        from jurors.jury.groups import score_by
-
-        return score_by(source, key, by, **reading)
     if isinstance(source, Numbers):
         return score_numbers(source, key, **reading)
     data = read_input(source, **reading)
@@ -328,11 +350,21 @@ def score_counted(counted: CountedVotes, key: Any) -> KeyedEvaluation:
     return replace(keyed, alarms=tuple(outlier_alarms(keyed)), repeats=steady)
 
 
-def agreement(source: Any, *, level: float = 0.95, **reading: Unpack[SourceOptions]) -> AgreementStatistics:
+@verb(SourceOptions, splits=True)
+def agreement(
+    source: Any, *, by: Any = None, level: float = 0.95, **reading: Unpack[SourceOptions]
+) -> AgreementStatistics:
     """Krippendorff's alpha, Fleiss', Cohen's and weighted kappas, Gwet's AC1 and ICC, with intervals.
 
     Those that suit the scale of the votes: of labels, of levels, of numbers; and agreement and kappa of every pair.
     None of them measures accuracy: jurors who share an error agree on it. Sources as in `grade`, two jurors or more.
+
+    Parameters
+    ----------
+    source, by
+        As in `grade`.
+    level
+        Confidence of the intervals.
 
     Returns
     -------
@@ -352,9 +384,11 @@ def agreement(source: Any, *, level: float = 0.95, **reading: Unpack[SourceOptio
     return agreement_statistics(sketch, level=confidence.level)
 
 
+@verb(AnyFileOptions, splits=True)
 def bounds(
     source: Any,
     *,
+    by: Any = None,
     correlation: float | None = None,
     progress: Progress | None = None,
     **reading: Unpack[AnyFileOptions],
@@ -363,7 +397,7 @@ def bounds(
 
     Parameters
     ----------
-    source
+    source, by
         As in `grade`.
     correlation
         If no error correlation of two or three jurors exceeds this (two labels). Without it: what logic alone allows.

@@ -33,7 +33,7 @@ from jurors.jury.inputs import (
 )
 from jurors.jury.kinds import LABELS, kind_of
 from jurors.jury.methods import METHODS, GradeRequest, default_method
-from jurors.options import GradeOptions, Grading, GradingOptions, show_options, split_options
+from jurors.options import GradeOptions, Grading, GradingOptions, split_options, verb
 from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.alarms import check_gold, outlier_alarms
 from jurors.uncertainty.trio_alarms import possible_repeat_alarms, repeated_juror_alarms
@@ -43,7 +43,7 @@ from jurors.votes.table import Votes
 _DEFAULTS = Grading()
 
 
-@show_options(GradeOptions)
+@verb(GradeOptions, splits=True)
 def grade(source: Any, *, by: Any = None, **options: Unpack[GradeOptions]) -> Evaluation:
     """Grade jurors from how they agreed and disagreed.
 
@@ -87,10 +87,6 @@ def grade(source: Any, *, by: Any = None, **options: Unpack[GradeOptions]) -> Ev
     >>> [alarm.kind for alarm in result.alarms]
     ['exact_answer']
     """
-    if by is not None:
-        from jurors.jury.groups import grade_by
-
-        return cast("Evaluation", grade_by(source, by, **options))
     grading, reading = split_options(options)
     parsed = Grading.of(grading)
     data = read_data(source, by_item=parsed.gold is not None, **reading)

@@ -1,8 +1,8 @@
-"""`grade_by`, `label_by`, `score_by`: the same jurors, separately for each group of items (multi-accuracy).
+"""`by=`: a verb on the same jurors, separately for each group of items (multi-accuracy); `label_by` labels by group.
 
 A juror may be good on one group of people and bad on another, and a decision tuple that means "yes" in one group may
-mean "no" in another where "yes" is rare. Each group is a test of its own: nothing is borrowed between them. Votes and a
-group for each row come in; `ByGroup`, one result per group, goes out.
+mean "no" in another where "yes" is rare. Each group is a test of its own: nothing is borrowed between them. Votes (or
+preferences) and a group for each row come in; `ByGroup`, one result per group, goes out.
 """
 
 from __future__ import annotations
@@ -10,24 +10,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeAlias, TypeVar, Unpack
+from typing import Any, Generic, TypeAlias, TypeVar, Unpack, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors.errors import JurorsError, OptionError, SketchError, VotesError, format_first_names, match_name
+from jurors.errors import JurorsError, SketchError, VotesError, format_first_names, match_name
 from jurors.evaluate.alarms import Alarm, sort_by_severity
 from jurors.evaluate.card import WIDTH, CardOptions, card_alarms, card_cells, scored_jurors, shown_jurors
 from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
 from jurors.evaluate.solution import NamedMapping, majority_partition
-from jurors.jury.compare import score_labels
 from jurors.jury.grade import grade_rows
 from jurors.jury.inputs import as_votes, drop_silent_jurors, votes_and_column
-from jurors.jury.kinds import LABELS, NUMBERS, kind_of
+from jurors.jury.kinds import LABELS, NUMBERS, PREFERENCES, kind_of
 from jurors.jury.label import Labelling, label, label_rows
-from jurors.numeric.grade import NumberGrades, grade_numbers
-from jurors.numeric.score import NumberScores, score_numbers
-from jurors.options import GradeOptions, Label, SourceOptions, check_known, column_names, split_options
+from jurors.numeric.grade import NumberGrades
+from jurors.numeric.score import NumberScores
+from jurors.options import GradeOptions, Label, PairOptions, SourceOptions, column_names, split_options
+from jurors.pairwise.data import Preferences, read_pairs
 from jurors.results import Block, Columns, Result, Table, count_noun
 from jurors.sketch.sketch import Sketch, count_votes
 from jurors.votes.codes import NO_VOTE, ordered_labels
@@ -42,6 +42,7 @@ from jurors.votes.table import Votes, renumbered
 
 _MOST_ROWS = 36  # of groups and jurors in text; `--full`, CSV and JSON have them all
 _MOST_ALARMS = 10  # of one kind, in text
+_SHORT = 12  # columns that a shortened name takes, with the space beside it
 
 
 def _plain(name: Any) -> str:
@@ -50,45 +51,58 @@ def _plain(name: Any) -> str:
 
 
 def _grades(by: ByGroup[Any], options: CardOptions) -> list[Block]:
-    """A row per group and juror; of many, the first jurors of each group."""
+    """A row per group and juror (or what the result has rows of); of many, the first of each group."""
     groups = list(by.groups)[: None if options.full else _MOST_ROWS]
     each = None if options.full else options.top or max(_MOST_ROWS // len(groups), 1)
-    rows: list[dict[str, str]] = []
+    rows: list[dict[tuple[str, int], str]] = []  # by head, and which of those that are called the same
     optional: list[str] = []
+    right, left = {"items"}, 0
     for group in groups:
-        name, items = {_plain(by.column): _plain(group)}, {"items": f"{by.sizes[group]:,}"}
-        cells, by_label = _group_cells(by.groups[group], options)
-        optional += [column for column, _ in by_label]
-        columns = dict([*cells[:-1], *by_label, cells[-1]])
-        for values in list(zip(*columns.values(), strict=True))[:each] or [("–",) * len(columns)]:
-            rows.append({**name, **items, **dict(zip(columns, values, strict=True))})
-            name, items = dict.fromkeys(name, ""), {"items": ""}
+        own = {(_plain(by.column), 0): _plain(group), ("items", 0): f"{by.sizes[group]:,}"}
+        table, may_go = _group_cells(by.groups[group], options)
+        optional += may_go
+        right |= {table.columns[k] for k in table.right}
+        keys = [(head, table.columns[:k].count(head)) for k, head in enumerate(table.columns)]
+        shown = table.rows[:each] or (("–",) * len(keys),)
+        left += max(len(table.rows) - len(shown), 0)
+        for values in shown:
+            rows.append(own | dict(zip(keys, map(str, values), strict=True)))
+            own = dict.fromkeys(own, "")
     heads = list(dict.fromkeys(head for row in rows for head in row))
-    if not options.full:  # without the columns by label where they do not fit
-        shown = [max(len(head), *(len(row.get(head, "–")) for row in rows)) + 2 for head in heads]
-        heads = heads if sum(shown) <= WIDTH else [head for head in heads if head not in optional]
-    right = tuple(k for k, head in enumerate(heads) if k and head != "juror")
-    cells_of = tuple(tuple(row.get(head, "–") for head in heads) for row in rows)
-    left = sum(len(result.jurors) for result in by.groups.values()) - len(rows)
+    widths = {key: max(len(key[0]), *(len(row.get(key, "–")) for row in rows)) + 2 for key in heads}
+    unshown = 0
+    if not options.full:  # the columns by label go first; names can be shortened
+        if sum(widths.values()) > WIDTH:
+            heads = [key for key in heads if key[0] not in optional]
+        while sum(widths[key] if key[0] in right else min(widths[key], _SHORT) for key in heads) > WIDTH:
+            heads, unshown = heads[:-1], unshown + 1
+    cells_of = tuple(tuple(row.get(key, "–") for key in heads) for row in rows)
+    names = [head for head, _ in heads]
+    counts = {"row": left, "group": len(by.groups) - len(groups), "column": unshown}
+    more = [count_noun(number, f"more {what}") for what, number in counts.items() if number]
+    width = None if options.full else WIDTH
     return [
         f"by {_plain(by.column)}: {count_noun(len(by.groups), 'group')}, {count_noun(len(by.jurors), 'juror')}",
-        Table(tuple(heads), cells_of, right=right, width=None if options.full else WIDTH),
-        *([f"{left:,} more rows: --full shows all."] if left > 0 else []),
+        Table(tuple(names), cells_of, right=tuple(k for k, head in enumerate(names) if head in right), width=width),
+        *([f"{' and '.join(more)}: --full shows all."] if more else []),
     ]
 
 
-def _group_cells(result: Any, options: CardOptions) -> tuple[list[tuple[str, list[str]]], list[tuple[str, list[str]]]]:
-    """The columns of a group's card, best jurors first, and those by label."""
-    if kind_of(result) is NUMBERS:
-        table = result.by_juror()
-        return [(head, [str(row[k]) for row in table.rows]) for k, head in enumerate(table.columns)], []
+def _group_cells(result: Any, options: CardOptions) -> tuple[Table, list[str]]:
+    """The rows of a group's card, best jurors first, and the columns that may be left out."""
+    if isinstance(result, (NumberGrades, NumberScores)):
+        return result.by_juror(), []
+    if not isinstance(result, (Evaluation, KeyedEvaluation)):
+        return result.main_table(), []
     everyone = replace(options, full=True)
-    if isinstance(result, Evaluation):
-        jurors = shown_jurors(result, everyone)[0] if result.has_grades else []
-    else:
+    if isinstance(result, KeyedEvaluation):
         jurors = scored_jurors(result, everyone)
+    else:
+        jurors = shown_jurors(result, everyone)[0] if result.has_grades else []
     cells, by_label = card_cells(result, jurors)
-    return [("juror", [_plain(juror) for juror in jurors]), *cells], by_label
+    columns = dict([("juror", [_plain(juror) for juror in jurors]), *cells[:-1], *by_label, cells[-1]])
+    table = Table.of(columns)
+    return replace(table, right=tuple(range(1, len(columns)))), [head for head, _ in by_label]
 
 
 def group_alarms(alarms: Sequence[Alarm]) -> tuple[Alarm, ...]:
@@ -184,6 +198,7 @@ def votes_and_groups(source: Any, by: Any, column: str, reading: SourceOptions) 
         votes, groups, _ = votes_and_column(source, by, column, **reading)
         return votes, _array(groups), by
     votes = as_votes(source, **reading)
+    column = str(getattr(by, "name", None) or column)  # of a series, or of a column that is read already
     if isinstance(by, Mapping):
         by = Key.from_mapping(by)
     if hasattr(getattr(by, "index", None), "is_unique"):  # a pandas series
@@ -199,6 +214,22 @@ def votes_and_groups(source: Any, by: Any, column: str, reading: SourceOptions) 
     return votes, _array(listed), column
 
 
+def _pairs_and_groups(source: Any, by: Any, reading: Mapping[str, Any]) -> tuple[Preferences, NDArray[Any], str]:
+    """Read preferences, and the group of each answer."""
+    pairs = read_pairs(source, **cast("Any", reading))
+    if not isinstance(by, str):
+        listed = list(by)
+        if len(listed) != len(pairs):
+            raise VotesError(f"by= has {len(listed):,} groups, and there are {len(pairs):,} answers; give one for each")
+        return pairs, _array(listed), "group"
+    if isinstance(source, Preferences):
+        raise VotesError(f"these preferences have no column {by!r}; give by= one group per answer")
+    if hasattr(source, "read"):  # its content comes only once
+        raise VotesError("by= needs preferences that can be read twice: give a path or a dataframe")
+    named = read_pairs(source, **cast("Any", {**reading, "item": by}))
+    return pairs, _array(np.array(named.items, dtype=object)[named.item]), by
+
+
 def _array(groups: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
     array = np.empty(len(groups), dtype=object)
     array[:] = clean_cells(list(groups), column="group")
@@ -207,7 +238,7 @@ def _array(groups: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
 
 # -- grades by group ---------------------------------------------------------------------------------------------------
 
-Graded = TypeVar("Graded", bound=Evaluation | KeyedEvaluation | NumberGrades | NumberScores, covariant=True)
+Graded = TypeVar("Graded", bound=Result, covariant=True)
 
 _WIDEST = 0.2  # a score with a wider interval is of little use
 _LEFT_OUT = "and is left out"
@@ -222,7 +253,7 @@ class ByGroup(Result, Generic[Graded]):
     jurors: tuple[str, ...]  #: all; in a group, those who never voted there are left out
     labels: tuple[Label, ...]  #: all; in a group, those that never occur there are left out; empty for numbers
     groups: NamedMapping  #: group -> result
-    sizes: NamedMapping  #: group -> items (of `score_by`: with a true label), also of the groups that were left out
+    sizes: NamedMapping  #: group -> items (of `score`: with a true label), also of the groups that were left out
     left_out: NamedMapping  #: group -> why it could not be graded
     alarms: tuple[Alarm, ...]  #: about the groups, and those of each group, by name
 
@@ -249,12 +280,11 @@ class ByGroup(Result, Generic[Graded]):
 
     def _columns(self) -> Columns:
         """The groups' columns below each other, `group` in front."""
-        columns: dict[str, list[Any]] = {"group": []}
-        for group, result in self.groups.items():
-            of_group = result._columns()
-            columns["group"] += [group] * len(of_group["juror"])
-            for name, values in of_group.items():
-                columns.setdefault(name, []).extend(values)
+        parts = {group: result._columns() for group, result in self.groups.items()}
+        sizes = {group: len(next(iter(part.values()))) for group, part in parts.items()}
+        columns: dict[str, list[Any]] = {"group": [group for group, size in sizes.items() for _ in range(size)]}
+        for name in dict.fromkeys(name for part in parts.values() for name in part):
+            columns[name] = [x for group, part in parts.items() for x in part.get(name, [None] * sizes[group])]
         return columns
 
     def __repr__(self) -> str:
@@ -267,21 +297,22 @@ class ByGroup(Result, Generic[Graded]):
         return [*([alarms] if alarms.lines else []), *_grades(self, options)]
 
 
-def grade_by(
-    source: Any, by: Any, *, column: str = "group", **options: Unpack[GradeOptions]
-) -> ByGroup[Evaluation] | ByGroup[NumberGrades]:
-    """Grade the jurors separately for each group of items; numbers as `grade_numbers` does.
+def each_group(
+    verb: Callable[..., Any], source: Any, *, by: Any, named: Mapping[str, Mapping[str, Any]] | None = None,
+    **options: Any,
+) -> ByGroup[Any]:  # fmt: skip
+    """Call a verb on each group of items; a group on which it raises a JurorsError is left out, with an alarm.
 
     Parameters
     ----------
-    source
-        As in `grade`; with counts, one group per row.
+    verb
+        A public function of votes or preferences. What is known of items (`gold`, `key`) is split like them.
     by
         The column of a file or dataframe that names the group; or one group per row; or a mapping from item to group.
-    column
-        What to call the groups, where `by` is not a column's name.
+    named
+        Options that differ between groups: option -> the text of a group's name -> its value.
     options
-        As in `grade`. A group without any gold item is graded without.
+        Of the verb, and of reading.
 
     Returns
     -------
@@ -289,57 +320,68 @@ def grade_by(
 
     Examples
     --------
+    >>> from jurors.jury.grade import grade
     >>> votes = [["yes", "yes", "no"]] * 30 + [["no", "no", "no"]] * 50 + [["yes", "no", "yes"]] * 10 + [
     ...          ["no", "yes", "yes"]] * 10
-    >>> by_age = grade_by(votes * 4, ["young", "old"] * 200)
+    >>> by_age = each_group(grade, votes * 4, by=["young", "old"] * 200)
     >>> list(by_age.sizes.items()), by_age["old"].jurors
     ([('old', 200), ('young', 200)], ('1', '2', '3'))
     """
-    grading, reading = split_options(options)
-    votes, groups, column = votes_and_groups(source, by, column, reading)
-    options_of_kind: dict[str, Any] = kind_of(votes).applicable(grading)
+    of_pairs = column_names(PairOptions)
+    reads = {name: options.pop(name) for name in (*column_names(SourceOptions), *of_pairs) if name in options}
+    votes: Any
+    is_pairs = verb.__name__ == "rank" or kind_of(source) is PREFERENCES or reads.get("scale") == PREFERENCES.scale
+    if not is_pairs:
+        try:
+            votes, groups, column = votes_and_groups(source, by, "group", cast("SourceOptions", reads))
+        except VotesError as error:
+            is_pairs = error.code == "pairs"
+            if not is_pairs:
+                raise
+    if is_pairs:
+        votes, groups, column = _pairs_and_groups(source, by, {k: x for k, x in reads.items() if k in of_pairs})
+    truths = {name: _truth(votes, options.pop(name)) for name in ("gold", "key") if options.get(name) is not None}
+
+    def call(rows: Any, which: NDArray[np.int64]) -> Any:
+        known: set[Any] = set()
+        for name, truth in truths.items():
+            known |= set(truth[which]) - {None}
+            options[name] = Key.from_array(truth[which]) if any(x is not None for x in truth[which]) else None
+            if name == "key" and options[name] is None:
+                raise SketchError(f"no item of the group has a true {_what(votes)}")
+        for name, values in (named or {}).items():
+            options[name] = values.get(str(groups[which[0]]))
+            if options[name] is None:
+                raise VotesError(f"{name}= has no such group")
+        if kind_of(votes) is NUMBERS:
+            rows = replace(rows, scale_told=True)  # the scale is reported once, for all groups
+        elif kind_of(votes) is LABELS:
+            also = [k for k, label in enumerate(votes.labels) if label in known]
+            rows = drop_unused_labels(rows, np.array(also, dtype=np.int64))
+        return verb(rows, **options)
+
+    return _by_group(votes, groups, column, call)
+
+
+def _what(votes: Any) -> str:
+    return "label" if kind_of(votes) is LABELS else "value"
+
+
+def _truth(votes: Votes, known: Any) -> NDArray[Any]:
+    """What is known of each row: its true label, or its true value; None where it is unknown."""
+    answers = as_key(known, votes)
     if kind_of(votes) is LABELS:
-        return _by_group(votes, groups, column, _label_grader(votes, options_of_kind))
-    # the scale is reported once, for all groups
-    return _by_group(
-        votes, groups, column, lambda rows, _: grade_numbers(replace(rows, scale_told=True), **options_of_kind)
-    )
-
-
-def score_by(
-    source: Any, key: Any, by: Any, *, column: str = "group", **reading: Unpack[SourceOptions]
-) -> ByGroup[KeyedEvaluation] | ByGroup[NumberScores]:
-    """Grade the jurors against an answer key, separately for each group of items; groups as in `grade_by`.
-
-    Numbers are compared with true values, as `score_numbers` does.
-
-    Returns
-    -------
-    ByGroup
-    """
-    check_known(reading, column_names(SourceOptions))
-    votes, groups, column = votes_and_groups(source, by, column, reading)
-    is_labels, answers = kind_of(votes) is LABELS, as_key(key, votes)
-    what = "label" if is_labels else "value"
-    if is_labels:
         aligned, codes = answers.align(votes)
         truth = _true_labels(aligned.labels, codes)
     else:
         truth = answers.read_as(votes).by_row(votes)
     if all(value is None for value in truth):
-        raise SketchError(f"no item has a true {what}")
-
-    def score_group(rows: Votes, which: NDArray[np.int64]) -> Any:
-        if all(value is None for value in truth[which]):
-            raise SketchError(f"no item of the group has a true {what}")
-        known = Key.from_array(truth[which])
-        return score_labels(rows, known) if is_labels else score_numbers(replace(rows, scale_told=True), known)
-
-    return _by_group(votes, groups, column, score_group)
+        raise SketchError(f"no item has a true {_what(votes)}")
+    return truth
 
 
 def label_by(
-    source: Any, by: Any, *, column: str = "group", **options: Unpack[GradeOptions]
+    source: Any, by: Any, **options: Unpack[GradeOptions]
 ) -> tuple[Labelling, NDArray[Any], ByGroup[Evaluation]]:
     """Label every item by the rule of its own group.
 
@@ -354,7 +396,7 @@ def label_by(
     evaluations : ByGroup
     """
     grading, reading = split_options(options)
-    votes, groups, column = votes_and_groups(source, by, column, reading)
+    votes, groups, column = votes_and_groups(source, by, "group", reading)
     graded = _by_group(votes, groups, column, _label_grader(votes, grading), fate=_LABELLED_BY_ALL)
     try:
         whole = label(votes, **grading)
@@ -385,14 +427,11 @@ def label_by(
 
 
 #: Grades the votes of one group: (its votes, its rows) -> result.
-GroupGrader: TypeAlias = Callable[[Votes, NDArray[np.int64]], Any]
+GroupGrader: TypeAlias = Callable[[Any, NDArray[np.int64]], Any]
 
 
 def _label_grader(votes: Votes, grading: Mapping[str, Any]) -> GroupGrader:
     """Grades by labels, with the gold items that are in the group."""
-    if grading.get("family"):
-        message = "family= does not apply with by=; grade each group's votes by themselves"
-        raise OptionError(message, code="does_not_apply", name="family")
     known = _gold(votes, grading)
 
     def grade_group(rows: Votes, which: NDArray[np.int64]) -> Evaluation:
@@ -422,8 +461,18 @@ def _gold(votes: Votes, grading: Mapping[str, Any]) -> NDArray[np.int64] | None:
     return known
 
 
+def _split(votes: Any, groups: NDArray[Any], names: Sequence[Any]) -> Iterator[tuple[Any, NDArray[np.int64], Any]]:
+    """The rows and the votes, or the answers, of each group."""
+    if not isinstance(votes, Preferences):
+        yield from split_votes(votes, groups, names)
+        return
+    for name in names:
+        which = np.flatnonzero([group == name for group in groups])
+        yield name, which, votes.take(which)
+
+
 def _by_group(
-    votes: Votes, groups: NDArray[Any], column: str, grade_group: GroupGrader, *,
+    votes: Any, groups: NDArray[Any], column: str, grade_group: GroupGrader, *,
     fate: str = _LEFT_OUT,
 ) -> ByGroup[Any]:  # fmt: skip
     """Grade each group; `fate` is what an alarm says of the items of a group that cannot be graded."""
@@ -433,41 +482,45 @@ def _by_group(
     results, sizes, left_out = NamedMapping(), NamedMapping(), NamedMapping()
     alarms: list[Alarm] = []
     small: list[str] = []
-    for group, which, rows in split_votes(votes, groups, names):
-        sizes[group] = rows.total
+    errors: dict[Any, JurorsError] = {}
+    for group, which, rows in _split(votes, groups, names):
+        sizes[group] = len(rows) if isinstance(rows, Preferences) else rows.total
         try:
-            results[group] = grade_group(rows, which)
+            result = grade_group(rows, which)
+            graded = getattr(result, "evaluation", None) or result
+            if isinstance(graded, Evaluation) and graded.method == "none":
+                raise SketchError(graded.alarms[0].message)
+            results[group] = result
         except JurorsError as error:
-            left_out[group] = _inside(error)
+            errors[group], left_out[group] = error, _inside(error)
             alarms.append(
                 Alarm("ungraded_group", "warning", f"group {group!r} cannot be graded, {fate}: {_inside(error)}")
             )
             continue
-        result, items = results[group], int(results[group].items)
-        sizes[group] = items
-        # by the model of independent errors: more items do not narrow what shared errors leave open
-        interval = getattr(getattr(result, "independent", None), "interval", None) or {}
-        widths = [high - low for low, high in (interval.get("score") or {}).values() if high == high]
-        if items < kind_of(result).fewest_items or max(widths, default=0.0) > _WIDEST:
-            small.append(f"{group!r} ({items:,})")
-        alarms += [_of_group(a, group) for a in result.alarms]
+        if isinstance(graded, (Evaluation, KeyedEvaluation, NumberGrades, NumberScores)):
+            items = sizes[group] = int(graded.items)
+            # by the model of independent errors: more items do not narrow what shared errors leave open
+            interval = getattr(getattr(graded, "independent", None), "interval", None) or {}
+            widths = [high - low for low, high in (interval.get("score") or {}).values() if high == high]
+            if items < kind_of(graded).fewest_items or max(widths, default=0.0) > _WIDEST:
+                small.append(f"{group!r} ({items:,})")
+        alarms += [_of_group(a, group) for a in getattr(result, "alarms", ())]
     if not results:
         first, reason = next(iter(left_out.items()))
-        if len(set(left_out.values())) > 1:
-            reason = f"none of the {len(left_out):,} groups can be graded; for example {first!r}: {reason}"
-        raise SketchError(reason)
+        if len(set(left_out.values())) == 1:
+            raise errors[first]
+        raise SketchError(f"none of the {len(left_out):,} groups can be graded; for example {first!r}: {reason}")
     if small:
         have = "1 group has" if len(small) == 1 else f"{len(small):,} groups have"
         text = f"{have} too few items for narrow intervals: {format_first_names(small, 3)}"
         alarms.append(Alarm("small_group", "warning", text, float(len(small))))
     absent = groups == None  # noqa: E711  # elementwise, of an array of objects
     if absent.any():
-        items = int(votes.weights[absent].sum())
+        items = int(absent.sum() if isinstance(votes, Preferences) else votes.weights[absent].sum())
         text = f"{items:,} items have no group, {fate.replace('its items', 'they').replace('is left', 'are left')}"
         alarms.append(Alarm("no_group", "warning", text, float(items)))
-    labels = votes.labels
+    labels = votes.labels if kind_of(votes) is LABELS else ()
     if kind_of(votes) is NUMBERS:
-        labels = ()
         alarms += [Alarm(each.kind, each.level, each.message, each.value) for each in scale_finding(votes)]
     return ByGroup(column, votes.jurors, labels, results, sizes, left_out, sort_by_severity(alarms))
 

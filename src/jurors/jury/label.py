@@ -27,7 +27,7 @@ from jurors.evaluate.solution import Partition, majority_partition
 from jurors.jury.grade import grade_rows
 from jurors.jury.inputs import count_rows, read_input
 from jurors.jury.kinds import LABELS, kind_of
-from jurors.options import GradeOptions, Label, show_options, split_options
+from jurors.options import GradeOptions, Label, split_options, verb
 from jurors.results import Block, Columns, Drawable, Prose, Table, count_noun, row_documents
 from jurors.sketch.sketch import Sketch
 from jurors.votes.codes import code_type
@@ -322,7 +322,7 @@ def _label_array(labels: tuple[Label | None, ...]) -> NDArray[Any]:
     return np.array(labels) if is_uniform else array
 
 
-@show_options(GradeOptions)
+@verb(GradeOptions)
 def label(
     source: Any, *, evaluation: Evaluation | None = None, by: Any = None, **options: Unpack[GradeOptions]
 ) -> Labelling:

@@ -23,7 +23,7 @@ from jurors.evaluate.evaluation import Evaluation
 from jurors.jury.grade import grade_rows
 from jurors.jury.inputs import as_votes, drop_silent_jurors
 from jurors.jury.kinds import LABELS, kind_of
-from jurors.options import DEFAULTS, SourceOptions
+from jurors.options import DEFAULTS, SourceOptions, verb
 from jurors.progress import report_progress
 from jurors.results import Block, Columns, Notes, Result, Table, columns_of
 from jurors.sketch.connectivity import MIN_JURORS
@@ -86,7 +86,7 @@ class PanelComparison(Result):
             for x in (self.whole, *self.panels)
         ]  # fmt: skip
         shown = len(heads) - (self.whole.price is None)
-        table = Table(tuple(heads[:shown]), tuple(row[:shown] for row in rows), right=(1, 2, 3, 5))
+        table = Table(tuple(heads[:shown]), tuple(row[:shown] for row in rows), right=(1, 2, 3, 5)[: shown - 2])
         alarms = short_alarm_lines(self.alarms, _MOST_ALARM_LINES, {})
         return [*(Notes(lines, width=WIDTH, hanging="  ") for lines in (alarms, self.sentences()) if lines), table]
 
@@ -127,9 +127,11 @@ class PanelComparison(Result):
         ]
 
 
+@verb(SourceOptions, splits=True)
 def panels(
     source: Any,
     *,
+    by: Any = None,
     price: Mapping[str, float] | None = None,
     most_changed: float = 0.03,
     level: float = DEFAULTS["level"],
@@ -141,6 +143,8 @@ def panels(
     ----------
     source
         Votes as `grade` takes them, of 4 to 30 jurors.
+    by
+        As in `grade`.
     price
         Juror -> what one of its votes costs, in any unit. Finds the cheapest panel that gives nearly all items the same
         label and knows its jurors' scores about as well as the whole panel does. For up to 8 jurors.

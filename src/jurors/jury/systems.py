@@ -53,7 +53,7 @@ from jurors.jury.leanings import (
     find_leanings,
     self_preference,
 )
-from jurors.options import DEFAULTS, Grading, GradingOptions, Label, SourceOptions
+from jurors.options import DEFAULTS, Grading, GradingOptions, Label, SourceOptions, verb
 from jurors.results import Block, Columns, Notes, Result, Table, columns_of
 from jurors.sketch.sketch import Sketch
 from jurors.votes.codes import ordered_labels
@@ -257,6 +257,7 @@ class SystemComparison(Result):
         return lines
 
 
+@verb(SourceOptions)
 def systems(
     source: Any,
     *,

@@ -98,6 +98,22 @@ class Preferences:
         item = 0 if self.item is None else self.item
         return np.unique((item * len(self.objects) + low) * len(self.objects) + high, return_inverse=True)[1]
 
+    def take(self, which: Ints) -> Preferences:
+        """The answers at these positions, of the objects and jurors that occur among them.
+
+        Returns
+        -------
+        Preferences
+        """
+        sides = np.concatenate([self.left[which], self.right[which]])
+        objects, side = np.unique(sides, return_inverse=True)
+        jurors, juror = np.unique(self.juror[which], return_inverse=True)
+        return replace(
+            self, objects=tuple(self.objects[k] for k in objects), jurors=tuple(self.jurors[k] for k in jurors),
+            juror=juror, left=side[: len(which)], right=side[len(which) :], outcome=self.outcome[which],
+            item=None if self.item is None else self.item[which],
+        )  # fmt: skip
+
     def to_votes(self, *, duplicates: Duplicates = "error") -> Votes:
         """The same as votes on items: each two objects, in the order shown, with the labels first, second and tie.
 

@@ -33,7 +33,7 @@ from jurors.evaluate.card import (
     select_rows,
     shorten,
 )
-from jurors.options import Grading, PairOptions
+from jurors.options import Grading, PairOptions, verb
 from jurors.pairwise.data import Preferences, read_pairs
 from jurors.pairwise.model import Answering, Strengths, fit_strengths
 from jurors.results import Block, Columns, Result, Table, count_noun
@@ -143,7 +143,8 @@ class Ranking(Result):
         return result_card(title, self, answer, table, left, (), options, "objects")
 
 
-def rank(source: Any, *, level: float = 0.95, seed: int = 0, **reading: Unpack[PairOptions]) -> Ranking:
+@verb(PairOptions, splits=True)
+def rank(source: Any, *, by: Any = None, level: float = 0.95, seed: int = 0, **reading: Unpack[PairOptions]) -> Ranking:
     r"""Rank objects by jurors' preferences between two of them.
 
     The model is Bradley-Terry with ties (Davidson). Each juror has its own discrimination, position bias and tendency
@@ -153,6 +154,8 @@ def rank(source: Any, *, level: float = 0.95, seed: int = 0, **reading: Unpack[P
     ----------
     source
         A file or dataframe of preferences, and options about it, as in `read_pairs`; or `Preferences`.
+    by
+        Rank separately for each group of answers: the column that names the group, or one group per answer.
     level
         Confidence of the intervals.
     seed

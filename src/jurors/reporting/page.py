@@ -24,12 +24,12 @@ from functools import cache
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from jurors._files import atomic_path, atomic_write, check_writable
 from jurors.errors import JurorsError, OptionError, VotesError
 from jurors.jury.kinds import LABELS, PREFERENCES, kind_of
-from jurors.options import GradingOptions, Label, column_names, command_line, text_columns
+from jurors.options import GradeOptions, GradingOptions, Label, column_names, command_line, text_columns, verb
 from jurors.results import COLOURS, compact_json, digest, escape_text, inert, interval_name, policy, without_secrets
 from jurors.versions import VERSION
 from jurors.votes.io.sources import are_files, is_served, is_there, matching_files
@@ -135,8 +135,32 @@ _MAX_LOUD = 4
 _THESE = ", which these are"
 
 
-def report(source: Any, path: str | os.PathLike[str], **options: Any) -> Path:
-    """Write the report of some votes as one HTML file, whole or not at all; options as in `report_html`.
+@verb(GradeOptions)
+def report(
+    source: Any, path: str | os.PathLike[str], *, key: Any = None, by: Any = None, title: str | None = None,
+    texts: ItemTexts | None = None, answers: Any = None, system: Any = None, good: Label | None = None,
+    **options: Unpack[GradeOptions],
+) -> Path:  # fmt: skip
+    """Write the report of some votes as one self-contained HTML file, whole or not at all.
+
+    Parameters
+    ----------
+    source
+        As in `grade`.
+    path
+        The file to write.
+    key
+        True labels as in `score`, or the name of a column of the file: actual numbers beside the estimated ones.
+    by
+        Also show the grades of each group of items, as in `grade`.
+    title
+        The page's title; else the name of the file, with its folder.
+    texts
+        What shows the items that a person should look at, as `jurors.audit.read_item_texts` reads it.
+    answers
+        The sheet of an audit with its labels: what it guarantees stands beside the grades, whose gold it is.
+    system, good
+        Also compare systems: `by` and `good` of `jurors.systems`.
 
     Returns
     -------
@@ -154,35 +178,17 @@ def report(source: Any, path: str | os.PathLike[str], **options: Any) -> Path:
     """
     target = Path(path)
     check_writable(target)
-    atomic_write(target, report_html(source, **options))
+    about: dict[str, Any] = {"key": key, "by": by, "title": title, "texts": texts, "answers": answers}
+    atomic_write(target, report_html(source, **about, system=system, good=good, **options))
     return target
 
 
 def report_html(
-    source: Any, *, key: Any = None, title: str | None = None, command: str | None = None,
+    source: Any, *, key: Any = None, by: Any = None, title: str | None = None, command: str | None = None,
     texts: ItemTexts | None = None, answers: Any = None, system: Any = None, good: Label | None = None,
     **options: Any,
 ) -> str:  # fmt: skip
-    """Make the report of some votes as one self-contained HTML page.
-
-    Parameters
-    ----------
-    source
-        Votes, a Sketch, a dataframe, an items x jurors matrix, or the path of a file.
-    key
-        True labels as in `score`, or the name of a column of the file: actual numbers beside the estimated ones.
-    title
-        The page's title; else the name of the file, with its folder.
-    command
-        The command line to show, where there was one.
-    texts
-        What shows the items that a person should look at, as `jurors.audit.read_item_texts` reads it.
-    answers
-        The sheet of an audit with its labels: what it guarantees stands beside the grades, whose gold it is.
-    system, good
-        Also compare systems: `by` and `good` of `jurors.systems`.
-    options
-        As in `grade`: how to grade, and how to read a file.
+    """Make the page that `report` writes; `command` is the command line to show, where there was one.
 
     Returns
     -------
@@ -201,27 +207,36 @@ def report_html(
     from jurors.jury.groups import votes_and_groups
     from jurors.jury.inputs import read_data
     from jurors.reporting.tables import is_large_panel
-    from jurors.votes.key import as_key, read_votes_with_key
+    from jurors.votes.key import Key, as_key, read_votes_with_key
 
     grading = {name: options.pop(name) for name in column_names(GradingOptions) if name in options}
     is_named = isinstance(key, str) and isinstance(source, (str, Path)) and not is_there(key)
     inputs = [("votes", source), ("answer key", None if is_named else key), ("gold items", grading.get("gold")),
               ("answers", answers)]  # fmt: skip
 
-    shown_options, systems = dict(options), None
+    shown_options, systems, of_groups = dict(options), None, None
     if options.get("scale") == PREFERENCES.scale:  # commands on pairs take no scale
         del shown_options["scale"]
     reading = shown_options
     if is_named:
         shown_options = {**options, "key": f"column {key}"}
         reading = {**options, "ignore": (*text_columns(options.get("ignore") or ()), key)}
-    if system is not None:
+    if system is not None or by is not None:
+        name = "by" if system is None else "system"
         if is_named:
-            message = "with system=, key= is a file or a mapping, not a column"
-            raise OptionError(message, code="does_not_apply", name="key")
+            raise OptionError(
+                f"with {name}=, key= is a file or a mapping, not a column", code="does_not_apply", name="key"
+            )
+        if system is not None and by is not None:
+            raise OptionError("system= compares the groups of by=; give one of them", code="does_not_apply", name="by")
+    if system is not None:
         source, groups, _ = votes_and_groups(source, system, "system", cast("Any", options))
         shown_options = {**options, "system": system if isinstance(system, str) else None, "good": good}
         options, systems = {}, (groups, good)
+    elif by is not None:
+        source, groups, column = votes_and_groups(source, by, "group", cast("Any", options))
+        of_groups = replace(Key.from_array(groups), name=column)
+        shown_options, options = {**options, "by": column}, {}
 
     def read() -> tuple[Any, Key | None]:
         if is_named:
@@ -232,7 +247,7 @@ def report_html(
 
     return make_page(
         read, inputs=inputs, title=title, command=command, grading=grading, texts=texts, answers=answers,
-        shown_options=shown_options, reading=reading, systems=systems,
+        shown_options=shown_options, reading=reading, systems=systems, groups=of_groups,
     ).html  # fmt: skip
 
 
@@ -256,6 +271,7 @@ def make_page(
     texts: ItemTexts | None = None,
     answers: Any = None,
     systems: tuple[Any, Any] | None = None,
+    groups: Key | None = None,
 ) -> Page:
     """Make the page of the votes (and the key), or the preferences, that `read` gives.
 
@@ -275,6 +291,8 @@ def make_page(
         What shows the items that a person should look at, and the sheets of an audit.
     systems
         The system of each row, and the good label.
+    groups
+        The group of each row, whose grades the page shows separately.
 
     Returns
     -------
@@ -287,8 +305,10 @@ def make_page(
     with closing(RuntimeMaker()) as maker:
         checksums = start_checksums(inputs)
         data, key = read()
-        if systems is not None and kind_of(data) is not LABELS:
-            raise OptionError("system= is for labels and ordered levels", code="does_not_apply", name="system")
+        for name, given in (("system", systems), ("by", groups)):
+            if given is not None and kind_of(data) is not LABELS:
+                message = f"{name}= of a report is for labels and ordered levels"
+                raise OptionError(message, code="does_not_apply", name=name)
         gold = answers[0] if isinstance(answers, tuple) and len(answers) == 1 else grading.get("gold")
         kind, command_on = kind_of(data), command_writer(inputs[0][1], reading, gold)
         heading = title or _title(inputs[0][1]) or "Report card"
@@ -300,7 +320,7 @@ def make_page(
             about = provenance(checked, {**options, **shown_options, "scale": kind.scale}, command)
             return Page(render_kind(content, about, heading), content.alarms)
         findings = find_findings(
-            cast("Votes | Sketch", data), key, texts=texts, answers=answers, systems=systems, **grading
+            cast("Votes | Sketch", data), key, texts=texts, answers=answers, systems=systems, groups=groups, **grading
         )
         e = findings.evaluation
         options = {**grading, "method": e.method, "target": e.target, "level": e.level, "seed": grading.get("seed", 0)}

@@ -23,7 +23,8 @@ from jurors.evaluate.card import abstention_tables, level_tables, percent, perce
 from jurors.evaluate.dependence import dependence_with_key
 from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
 from jurors.jury.compare import Comparison, compare_counted, default_methods, score_counted
-from jurors.jury.grade import grade_rows
+from jurors.jury.grade import grade, grade_rows
+from jurors.jury.groups import ByGroup, each_group
 from jurors.jury.inputs import CountedVotes, source_votes
 from jurors.jury.label import Labelling, label_rows, short_vote
 from jurors.jury.systems import SystemComparison, compare_graded
@@ -54,11 +55,12 @@ class ReportFindings:
     queue: Labelling | None = None  #: the items to review first, with their votes
     audit: Audit | None = None  #: what a person's labels of sampled items prove
     systems: SystemComparison | None = None  #: the systems that the items came from
+    groups: ByGroup[Any] | None = None  #: the grades of each group of items
 
 
 def find_findings(
     source: Votes | Sketch, key: Key | None = None, *, texts: ItemTexts | None = None, answers: Any = None,
-    systems: tuple[Any, Any] | None = None, **grading: Any,
+    systems: tuple[Any, Any] | None = None, groups: Any = None, **grading: Any,
 ) -> ReportFindings:  # fmt: skip
     """Count the votes once; grade, label and compare.
 
@@ -72,6 +74,8 @@ def find_findings(
         A person's labels of an audit: they are gold, and they prove something of their own.
     systems
         The system of each row, and the good label.
+    groups
+        The group of each row: each is graded separately, too.
     grading
         The options of `grade`.
 
@@ -90,6 +94,7 @@ def find_findings(
     compared = None
     if systems is not None:
         compared = compare_graded(evaluation, counted, known, systems[0], good=systems[1])
+    by_group = None if groups is None else each_group(grade, source, by=groups, **grading)
     labelling = queue = None
     partition = evaluation.partition
     if partition is not None and counted.votes.counts is None and not evaluation.exam:
@@ -106,7 +111,7 @@ def find_findings(
 
         with suppress(JurorsError):
             curve = correlation_curve(sketch)
-    return ReportFindings(evaluation, labelling, keyed, comparison, curve, queue, audit, compared)
+    return ReportFindings(evaluation, labelling, keyed, comparison, curve, queue, audit, compared, by_group)
 
 
 def is_large_panel(sources: Iterable[Any]) -> bool:
@@ -182,8 +187,8 @@ def number_tables(findings: ReportFindings) -> list[PageTable]:
     """
     e = findings.evaluation
     makers: Sequence[Callable[[ReportFindings], PageTable | None]] = (
-        _prevalences, _scores, _levels, _accuracies, _dependent_pairs, _abstentions, _repeats, _independent, _exact,
-        _solutions, _partition, _confusions, _methods, _items,
+        _groups, _prevalences, _scores, _levels, _accuracies, _dependent_pairs, _abstentions, _repeats, _independent,
+        _exact, _solutions, _partition, _confusions, _methods, _items,
     )  # fmt: skip
     if e.exam:
         makers = (_scores, _repeats, _methods)
@@ -288,6 +293,19 @@ def _grade_table(
 def _prevalences(findings: ReportFindings) -> PageTable | None:
     table = PageTable(("label",), (), "How common each label is", id="table-prevalence")
     return _grade_table(findings, "prevalence", [(label,) for label in findings.evaluation.labels], table)
+
+
+def _groups(findings: ReportFindings) -> PageTable | None:
+    if (groups := findings.groups) is None:
+        return None
+    table = next(block for block in groups._blocks(full=True) if isinstance(block, Table))
+    rows, name = [], table.rows[0][:2]
+    for row in table.rows:
+        name = row[:2] if row[0] else name
+        rows.append((*name, *row[2:]))
+    left = [f"{group}: {why}." for group, why in groups.left_out.items()]
+    title = f"The accuracy of each juror by {table.columns[0]}"
+    return PageTable(table.columns, tuple(rows), title, id="table-groups", named=(0, 2), note=" ".join(left))
 
 
 def _scores(findings: ReportFindings) -> PageTable | None:

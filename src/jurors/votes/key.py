@@ -60,6 +60,7 @@ class Key:
     items: NDArray[Any] | None = None  #: whose they are; None: one for each row of the votes
     is_numbered: bool = False  #: without items: whether items that are called by number from 0 are meant by it
     beside: Mapping[str, Key] = field(default_factory=dict, repr=False)  #: other columns of the same file, by name
+    name: str = ""  #: of the column that it is read from, where that is shown
 
     def _repr_html_(self) -> str:
         names = np.arange(len(self.labels)) if self.items is None else self.items
