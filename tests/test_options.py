@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from inspect import getdoc, isfunction, signature
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,34 @@ def test_an_unknown_option_is_refused_with_the_nearest_name(call: str, source: s
     assert (caught.value.code, caught.value.about["name"]) == ("unknown_option", "layot")
 
 
+FUNCTIONS = [name for name in jurors.__all__ if isfunction(getattr(jurors, name))]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_help_lists_every_option_with_its_type_and_what_it_does(name: str) -> None:
+    verb = getattr(jurors, name)
+    explained = re.findall(r"^(\w[\w, ]*?)(?: : .*)?\n    +\S", getdoc(verb) or "", re.MULTILINE)
+    known = {word for line in explained for word in line.split(", ")}
+    parameters = signature(verb).parameters.values()
+    assert len(parameters) >= (1 if name == "load_example" else 6)
+    assert [p.name for p in parameters if p.name not in known] == []
+    assert [p for p in parameters if p.kind is p.VAR_KEYWORD or p.annotation is p.empty] == []
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_verb_suggests_the_option_that_was_meant(name: str) -> None:
+    verb = getattr(jurors, name)
+    last = list(signature(verb).parameters)[-1]
+    with pytest.raises(OptionError, match=f"there is no option '{last}x'. Did you mean '{last}'"):
+        verb(**{f"{last}x": 1})
+    if "by" not in signature(verb).parameters:
+        with pytest.raises(OptionError, match="has no option by=; pass it to the verbs that take votes"):
+            verb(by="model")
+    elif "system" not in signature(verb).parameters:
+        with pytest.raises(OptionError, match=f"{name} has no option system=; write by='model'"):
+            verb(ROWS, system="model")
+
+
 @pytest.mark.parametrize("read", [jurors.read_votes, read_sketch, jurors.inspect])
 def test_a_reader_refuses_what_is_no_option(read: Callable[..., Any], tmp_path: Path) -> None:
     with pytest.raises(OptionError, match=r"no option 'mising'\. Did you mean 'missing'"):
@@ -102,5 +131,5 @@ def test_commands_take_the_flags_and_defaults_that_are_defined() -> None:
     options = {option.opts[0]: option for option in command.params if isinstance(option, click.Option)}
     for one in (*flags_of(ReadingOptions), *flags_of(GradingOptions)):
         option = options[one.flag]
-        assert option.help == one.help
+        assert option.help == one.help.replace("juror= names", "--juror names")
         assert option.get_default(click.Context(command)) in (one.default, None)

@@ -19,7 +19,7 @@ from importlib import import_module
 from types import SimpleNamespace
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypedDict, TypeVar, cast, get_args, get_origin
 
-from jurors.errors import OPTIONS, OptionError, check_choice, match_name
+from jurors.errors import OPTIONS, OptionError, check_choice, match_name, spell_options
 
 Label: TypeAlias = str | int | float | bool
 LayoutName: TypeAlias = Literal["auto", "long", "wide", "counts"]
@@ -86,7 +86,7 @@ class TableOptions(TypedDict, total=False):
     count: Annotated[str | None, Option("The column that holds the number of items (counts layout).", "COLUMN")]
     ignore: Annotated[Sequence[str], Option("A column that is not a juror; repeatable.", "COLUMN", "repeated")]
     transpose: Annotated[
-        bool, Option("Read jurors from rows and items from columns; --juror names the column of jurors.")
+        bool, Option("Read jurors from rows and items from columns; juror= names the column of jurors.")
     ]
     missing: Annotated[Sequence[Any], Option("A value that means no vote; repeatable.", "VALUE", "repeated")]
     abstain: Annotated[
@@ -589,16 +589,16 @@ def split_options(given: Mapping[str, Any]) -> tuple[GradingOptions, SourceOptio
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-_MEANT = {"system": "by", "systems": "by", "group": "by", "groups": "by", "column": "by"}  #: what people write for it
+_MEANT = ("system", "systems", "group", "groups")  # what people write for `by`
 
 
-def verb(options: type, *, splits: bool = False) -> Callable[[Function], Function]:
+def verb(options: type | None = None, *, splits: bool = False) -> Callable[[Function], Function]:
     """Complete a public function that takes `**options`: its signature, its docstring, and the check of its options.
 
     Parameters
     ----------
     options
-        The `TypedDict` that declares them; `help` and an editor list them from there.
+        The `TypedDict` that declares them, if there are any; `help` and an editor list them from there.
     splits
         Whether `by=` calls the function on each group of items, and the results become a `ByGroup`.
 
@@ -611,7 +611,8 @@ def verb(options: type, *, splits: bool = False) -> Callable[[Function], Functio
     def decorate(function: Function) -> Function:
         own = inspect.signature(function)
         shown = {p.name: p for p in own.parameters.values() if p.kind is not p.VAR_KEYWORD}
-        declared = [option for option in declared_options(options) if option.name not in shown]
+        every = [] if options is None else declared_options(options)
+        declared = [option for option in every if option.name not in shown]
         places = [name for name, p in shown.items() if p.kind is p.POSITIONAL_OR_KEYWORD]
         for option in declared:
             shown[option.name] = inspect.Parameter(
@@ -621,9 +622,13 @@ def verb(options: type, *, splits: bool = False) -> Callable[[Function], Functio
         @wraps(function)
         def checked(*arguments: Any, **given: Any) -> Any:
             for name, value in given.items():
-                if name not in shown and (meant := _MEANT.get(name)) in shown:
-                    message = f"{function.__name__} has no option {name}=; write {meant}={value!r}"
-                    raise OptionError(message, code="unknown_option", name=name)
+                if name in shown or name not in (*_MEANT, "by"):
+                    continue
+                instead = "pass it to the verbs that take votes, such as grade and check"
+                if "by" in shown:
+                    instead = f"write by={value!r}"
+                message = f"{function.__name__} has no option {name}=; {instead}"
+                raise OptionError(message, code="unknown_option", name=name)
             check_known(given, tuple(shown))
             if not splits or given.get("by") is None:
                 return function(*arguments, **given)
@@ -646,7 +651,8 @@ def _with_options(docstring: str, declared: Sequence[Option]) -> str:
     for option in declared:
         if option.name not in explained:
             kind = inspect.formatannotation(option.kind).replace("collections.abc.", "").replace("typing.", "")
-            lines += [f"{option.name} : {kind}, default {option.default!r}", f"    {option.help}"]
+            about = spell_options(option.help.replace("; repeatable", "").replace("FILE", "the source"))
+            lines += [f"{option.name} : {kind}, default {option.default!r}", f"    {about}"]
     before, returns, after = text.partition("Returns\n-------\n")
     return "\n".join([before + "\n".join([*lines, "", ""]) + returns + after]) if len(lines) > 2 else text
 

@@ -217,8 +217,8 @@ def _explained(name: str, value: Any) -> str:
 
 
 def _signature(name: str, function: Any) -> str:
-    """How it is called; a long signature has a parameter per line."""
-    signature = inspect.signature(function)
+    """How it is called, without the options that cli.md explains; a long signature has a parameter per line."""
+    signature = inspect.signature(inspect.unwrap(function))
     text = f"jurors.{name}{signature}".replace("'", "")
     if len(text) <= 88:
         return text
@@ -233,6 +233,8 @@ def _as_markdown(doc: str) -> str:
     pieces = SECTION.split(doc)
     parts = [pieces[0].strip()]
     for title, body in zip(pieces[1::2], pieces[2::2], strict=True):
+        if title == "Other Parameters":  # cli.md explains them
+            continue
         if title == "Examples":
             parts.append(re.sub(r"^(?=.)", "    ", body.strip("\n"), flags=re.MULTILINE))
             parts[-1] = re.sub(r"^    (?!>>>|\.\.\.)(.*\S)\n\n(?=    >>>)", r"\1\n\n", parts[-1])

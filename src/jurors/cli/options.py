@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args, get_origin
 import click
 
 from jurors.cli.output import INPUT_PATH, Command, ProgressBar, gathered
-from jurors.errors import OPTIONS, OptionError, VotesError
+from jurors.errors import OPTIONS, OptionError, VotesError, speaking_flags, spell_options
 from jurors.jury.kinds import LABELS, NUMBERS, PREFERENCES, Kind, kind_of
 from jurors.options import (
     GradingOptions,
@@ -276,8 +276,10 @@ def _parsed(option: Option, value: Any) -> Any:
 
 def _click_option(option: Option, name: str) -> Callable[[Command], Command]:
     """Make the click option of a declared one; the command gets it as `name`."""
+    with speaking_flags():
+        text = spell_options(option.help)
     if option.kind is bool:
-        return click.option(option.flag, name, is_flag=True, help=option.help)
+        return click.option(option.flag, name, is_flag=True, help=text)
     typed: Any = {int: click.IntRange(min=0), float: click.FLOAT}.get(option.kind)
     if option.metavar == "FILE":
         typed = INPUT_PATH
@@ -288,7 +290,7 @@ def _click_option(option: Option, name: str) -> Callable[[Command], Command]:
     has_default = option.default not in (None, ())
     return click.option(
         option.flag, name, type=typed, metavar=option.metavar, multiple=option.several in ("repeated", "lists"),
-        default=option.default if has_default else None, show_default=has_default, help=option.help,
+        default=option.default if has_default else None, show_default=has_default, help=text,
     )  # fmt: skip
 
 

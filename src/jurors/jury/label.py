@@ -326,15 +326,23 @@ def _label_array(labels: tuple[Label | None, ...]) -> NDArray[Any]:
 def label(
     source: Any, *, evaluation: Evaluation | None = None, by: Any = None, **options: Unpack[GradeOptions]
 ) -> Labelling:
-    """Label every item so that the fewest errors are expected. Options as in `grade`.
+    """Label every item so that the fewest errors are expected.
 
-    Pass `evaluation`, the result of `grade` on the same votes, to grade only once. Where no solution explains the
-    votes, the labels are majority votes without probabilities, and an alarm says so.
+    Where no solution explains the votes, the labels are majority votes without probabilities, and an alarm says so.
+
+    Parameters
+    ----------
+    source
+        As in `grade`.
+    evaluation
+        The result of `grade` on the same votes, to grade only once.
+    by
+        Label every item by the rule of its own group, as in `grade`.
 
     Returns
     -------
     Labelling
-        Of numbers `ItemValues`. With `by`, every item is labelled by the rule of its own group.
+        Of numbers `ItemValues`.
 
     Examples
     --------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.resources import as_file, files
 
 from jurors.errors import check_choice
+from jurors.options import verb
 from jurors.votes.key import Key, read_votes_with_key
 from jurors.votes.table import Votes
 
@@ -15,8 +16,14 @@ EXAMPLES = {
 }
 
 
+@verb()
 def load_example(name: str) -> tuple[Votes, Key]:
     """Load the votes (as counts) and the answer key of an example.
+
+    Parameters
+    ----------
+    name
+        Such as "llm_graders"; an error lists them all.
 
     Returns
     -------

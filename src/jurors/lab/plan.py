@@ -25,7 +25,7 @@ from jurors.errors import OptionError, SketchError
 from jurors.evaluate.trio import evaluate_trios
 from jurors.jury.grade import grade
 from jurors.lab.simulate import JuryModel, jury_model, parse_probability, simulate
-from jurors.options import Label, Target
+from jurors.options import Label, Target, verb
 from jurors.results import Columns, Notes, Result, Table, field_values
 from jurors.uncertainty.intervals import interval_around, trio_interval_ends
 from jurors.votes.table import Votes
@@ -238,6 +238,7 @@ _REAL_NOTE = "Gold items: known labels of randomly drawn items. The predicted nu
 _NEVER = f"Never: no test of up to {_MAX_ITEMS:.0e} items is large enough.".replace("1e+", "10^")
 
 
+@verb()
 def plan(
     *,
     width: float = 0.05,
@@ -254,6 +255,8 @@ def plan(
 
     Parameters
     ----------
+    width
+        Half of the width of the intervals.
     jurors
         One size or several; a list of accuracies is repeated until there are enough jurors.
     labels, prevalence, accuracy
@@ -262,6 +265,8 @@ def plan(
         The chance that a vote is missing.
     level, target
         The intervals meant, as in `grade`.
+    seed
+        Of the random draws.
 
     Returns
     -------

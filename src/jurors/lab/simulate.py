@@ -27,7 +27,7 @@ from jurors._numeric import Floats, Integers
 from jurors.errors import OptionError, SketchError, format_names
 from jurors.evaluate.evaluation import KeyedEvaluation
 from jurors.jury.compare import score_labels
-from jurors.options import Label
+from jurors.options import Label, verb
 from jurors.sketch.sketch import Sketch
 from jurors.votes.codes import NO_VOTE, code_type
 from jurors.votes.key import Key
@@ -386,6 +386,7 @@ class Simulation:
         return f"Simulation({self.votes.total:,} items, {len(self.votes.jurors)} jurors)"
 
 
+@verb()
 def simulate(
     items: int | None = None,
     *,

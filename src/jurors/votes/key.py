@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.errors import VotesError, format_names, match_name
-from jurors.options import Format, Label, Reading, ReadingOptions, item_name, text_columns
+from jurors.options import Format, Label, Reading, ReadingOptions, item_name, text_columns, verb
 from jurors.results import Table, with_formula
 from jurors.votes.codes import NO_VOTE, may_mean_missing, numerals, recode
 from jurors.votes.io.duckdb_table import SourceTable, ToolLog, open_source, open_table, text_cell
@@ -255,6 +255,7 @@ def _truths(labels: Sequence[Any], missing: Sequence[Any], what: str) -> list[An
     return spelled_labels(labels, Reading(missing=missing), "label").labels
 
 
+@verb()
 def read_key(
     source: Source,
     *,
@@ -268,6 +269,12 @@ def read_key(
 
     Parameters
     ----------
+    source, format
+        A file, as in `read_votes`.
+    item, label
+        The columns, where they are not the usual ones.
+    missing
+        Further values that mean that a label is unknown.
     votes
         Whose key it is. If several columns name their items, the same columns name those of the key.
 

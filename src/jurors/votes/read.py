@@ -17,7 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.errors import VotesError
-from jurors.options import Label, Reading, ReadingOptions, SourceOptions, check_applies, column_names, text_columns
+from jurors.options import (
+    Label,
+    Reading,
+    ReadingOptions,
+    SourceOptions,
+    check_applies,
+    column_names,
+    text_columns,
+    verb,
+)
 from jurors.votes.codes import (
     abstain_words,
     as_cells,
@@ -326,6 +335,7 @@ def _distinct_names(
 # -- files ------------------------------------------------------------------------------------------------------------
 
 
+@verb(SourceOptions)
 def read_votes(source: Any, **reading: Unpack[SourceOptions]) -> Votes:
     r"""Read votes from files, a dataframe or a matrix.
 
