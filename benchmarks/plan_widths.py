@@ -36,7 +36,7 @@ def ratios(jury: dict[str, Any], items: int, tests: int, target: Any) -> tuple[f
     for seed in range(tests):
         interval = jurors.grade(simulate(items, seed=seed, **jury).sketch, target=target).independent.interval
         if interval is not None:
-            widths.append([[(high - low) / 2 for low, high in row.values()] for row in interval["accuracy"].values()])
+            widths.append([[(high - low) / 2 for low, high in row.values()] for row in interval.accuracy.values()])
     simulated = np.median(widths, axis=0)
     worst = np.unravel_index(int(planned.argmax()), planned.shape)
     return float(planned[worst]), float(simulated[worst]), planned / simulated

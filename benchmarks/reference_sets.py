@@ -151,13 +151,14 @@ def graded_arrays(votes: Any, key: Any) -> dict[str, Any]:
         noise = noise_of()
         jury = drop_unanswered(evaluation, jury_votes(sketch, posterior, evaluation.representatives))
         majority, dawid_skene = rivals_of(jury, sketch, evaluation.representatives)
-    ends = evaluation.independent.interval or {"score": dict.fromkeys(sketch.jurors, (np.nan, np.nan))}
+    known = evaluation.independent.interval
+    ends = dict.fromkeys(sketch.jurors, (np.nan, np.nan)) if known is None else known.score
     return {
         "basis": np.array(basis), "posterior": posterior, "weights": jury.weights, "row": jury.row, "juror": jury.juror,
         "label": jury.label, "jurors": np.array(jury.jurors), "voices": jury.distinct,
         "key": np.where(jury.weights[:, None] > 0, counts, 0),
         "majority": majority, "dawid_skene": dawid_skene,
-        "score": _numbers(evaluation.independent.score.values()), "score_interval": _numbers(ends["score"].values()),
+        "score": _numbers(evaluation.independent.score.values()), "score_interval": _numbers(ends.values()),
         **{f"noise_{name}": np.asarray(getattr(noise, name)) for name in _STATISTICS},
     }  # fmt: skip
 

@@ -67,7 +67,7 @@ def show_made_up(blind: int) -> None:
 
 def score_intervals(result: Any) -> dict[str, tuple[float, float]]:
     """The interval of each judge's score."""
-    found: dict[str, tuple[float, float]] = result.interval["score"]
+    found: dict[str, tuple[float, float]] = result.interval.score
     return found
 
 
@@ -102,7 +102,7 @@ def show_repeated(blind: int, times: int) -> None:
 
 def show_prevalence(result: Any, true: Any, votes: jurors.Votes, label: Any) -> None:
     """How common a label is, by three accounts."""
-    low, high = result.interval["prevalence"][label]
+    low, high = result.interval.prevalence[label]
     majority = float(jurors.grade(votes, method="majority").independent.prevalence[label])
     print(
         f"{label}: graded {result.prevalence[label]:.1%} ({low:.1%} to {high:.1%}), "

@@ -111,7 +111,7 @@ def exact_evaluation() -> Section:
         ("the mirror solution", f"{mirror.prevalence['A']}", f"{float(mirror.prevalence['A']):.7f}"),
     )
     test = jurors.simulate(exact=True, accuracy=["0.9", "0.8", "0.7"], prevalence="0.3")
-    again = jurors.grade(test.sketch).independent.exact
+    again = jurors.grade(test.sketch).exact
     assert again is not None
     accuracies = ", ".join(str(again.accuracy[juror]["A"]) for juror in again.jurors)
     return Section(

@@ -42,8 +42,8 @@ def test_one_accuracy_lies_outside_which_chance_explains(graded: jurors.Evaluati
     assert (outside.reason, outside.level, outside.chance) == ("out_of_range", "warning", 1.0)
     assert "the accuracy of Mistral on right (1.036) would lie outside 0 to 1" in outside.message
     assert outside.value == pytest.approx(0.0358, abs=5e-5)
-    assert graded.independent.exact is not None
-    assert graded.independent.exact.accuracy["Mistral"]["right"] > 1  # not clamped in the exact numbers either
+    assert graded.exact is not None
+    assert graded.exact.accuracy["Mistral"]["right"] > 1  # not clamped in the exact numbers either
 
 
 def test_the_standard_error_of_the_prevalence_is_near_one_half(graded: jurors.Evaluation) -> None:

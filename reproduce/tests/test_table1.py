@@ -156,7 +156,7 @@ def test_the_discriminant_is_no_rational_square_so_the_note_sounds(
     h = trio_invariants(jurors.Sketch.from_votes(votes)).hyperdeterminant
     assert h == 3190087950361
     assert math.isqrt(h) ** 2 != h
-    assert not graded.independent.exact.is_rational  # type: ignore[union-attr]
+    assert not graded.exact.is_rational  # type: ignore[union-attr]
     assert [(alarm.reason, alarm.level) for alarm in graded.alarms] == [("irrational", "note")]
 
 

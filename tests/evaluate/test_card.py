@@ -270,7 +270,7 @@ def test_one_vote_says_next_to_nothing(options: dict[str, Any]) -> None:
     low, high = jurors.grade(votes, **options).interval_of("score", "7")
     assert low < 0.3
     assert high == 1
-    low, high = score_labels(votes, dict(enumerate(truth.tolist()))).interval["score"]["7"]
+    low, high = score_labels(votes, dict(enumerate(truth.tolist()))).interval.score["7"]
     assert low < 0.3
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from pathlib import Path
@@ -45,7 +46,7 @@ def test_all_sources_give_the_same_grades(tmp_path: Path) -> None:
 
 
 def test_exact_numbers_stay_exact(sketch: Sketch) -> None:
-    exact = jurors.grade(sketch).independent.exact
+    exact = jurors.grade(sketch).exact
     assert exact is not None
     with localcontext(prec=60):  # 1/2 - 141256653 √3190087950361 / 613478451992500, by another library
         by_decimal = Decimal("0.5") - 141256653 * Decimal(3190087950361).sqrt() / 613478451992500
@@ -56,7 +57,7 @@ def test_exact_numbers_stay_exact(sketch: Sketch) -> None:
         "prevalence": {"A": Fraction(3, 10), "B": Fraction(7, 10)},
         "accuracy": {j: {"A": Fraction(4, 5), "B": Fraction(3, 5)} for j in "xyz"},
     }
-    rational = jurors.grade(jurors.theory.encode(jury)).independent.exact
+    rational = jurors.grade(jurors.theory.encode(jury)).exact
     assert rational is not None
     assert str(rational.prevalence["A"]) == "3/10"
 
@@ -124,3 +125,19 @@ def test_free_text_is_not_scored() -> None:
     votes = [[f"text {k}", f"text {k + 1}"] for k in range(1_200)]
     with pytest.raises(SketchError, match=r"1,201 labels are more than can be scored \(at most 1,000\)"):
         score_labels(votes, [row[0] for row in votes], jurors=("ann", "bob"))
+
+
+def test_intervals_are_attributes_and_the_theorem_is_exact() -> None:
+    votes, key = jurors.load_example("census")
+    result = jurors.grade(votes)
+    document = json.loads(result.to_json())["interval"]
+    assert result.interval is not None
+    for name in ("score", "prevalence", "accuracy"):
+        stored = json.loads(json.dumps({str(k): v for k, v in getattr(result.interval, name).items()}))
+        assert stored == document[name]
+    assert list(result.interval.wrong_labels) == document["wrong_labels"]
+    assert result.exact is not None
+    assert float(result.exact.prevalence["A"]) == result.independent.prevalence["A"]
+    assert jurors.score(votes, key).interval.kappa.keys() == result.score.keys()
+    with pytest.raises(TypeError):
+        result.interval["score"]  # type: ignore[index]

@@ -60,7 +60,7 @@ def test_if_independent_the_grades_are_the_evaluation_s_own() -> None:
     grades = calibrated(result)
     assert (grades.score, grades.accuracy, grades.prevalence) == (result.score, result.accuracy, result.prevalence)
     assert result.interval is not None
-    assert grades.interval["score"] == result.interval["score"]
+    assert grades.interval["score"] == result.interval.score
     assert grades.shared_error.median == 0
     assert result.partition is not None
     assert grades.wrong_labels == pytest.approx(result.partition.expected_errors / result.items)

@@ -68,7 +68,7 @@ def test_kappa_with_the_key_is_cohens_and_inside_its_interval() -> None:
     for k, (name, kappa) in enumerate(found.kappa.items()):
         voted = given[:, k] >= 0
         assert kappa == pytest.approx(cohen_kappa_score(given[voted, k], truth[voted]))
-        low, high = found.interval["kappa"][name]
+        low, high = found.interval.kappa[name]
         assert low < kappa < high + 1e-9
         assert low < high
     assert 1 <= found.effective_jurors <= 4

@@ -36,7 +36,7 @@ def test_compare_has_the_errors_and_the_coverage_of_the_calibrated_scores() -> N
     latent = compared.evaluations[0]
     assert compared.truth is not None
     assert latent.interval is not None
-    ends = latent.interval["score"]
+    ends = latent.interval.score
     inside = [ends[j][0] <= float(true) <= ends[j][1] for j, true in compared.truth.score.items()]
     assert compared.score_coverage(latent) == np.mean(inside)
     document = compared.to_dict()["methods"][0]

@@ -278,7 +278,7 @@ def test_counts_that_obey_the_theorem_are_graded_exactly_everywhere_downstream()
     sketch = jurors.theory.encode(TRUTH, items=20_000)
     result = jurors.grade(sketch)
     assert result.method == "algebraic"
-    assert result.independent.exact == TRUTH
+    assert result.exact == TRUTH
     assert len(result.independent.solutions) == 6
     document = json.loads(json.dumps(result.to_dict()))["independent"]
     assert document["exact"]["accuracy"]["cy"]["C"] == "4/5"
@@ -288,13 +288,13 @@ def test_counts_that_obey_the_theorem_are_graded_exactly_everywhere_downstream()
     assert low < 0.8 < high
     assert result.independent.partition is not None
     assert result.independent.partition.by_true_label.sum(axis=0) == pytest.approx([10_000, 6_000, 4_000])
-    assert jurors.theory.encode(result.independent.exact, items=20_000) == sketch
+    assert jurors.theory.encode(result.exact, items=20_000) == sketch
 
 
 def test_knowledge_names_the_labels_of_an_exact_trio() -> None:
     sketch = jurors.theory.encode(TRUTH, items=20_000)
     assert jurors.grade(sketch, common="C").independent.prevalence["C"] == pytest.approx(0.5)
-    assert jurors.grade(sketch, trust="bob").independent.exact == TRUTH
+    assert jurors.grade(sketch, trust="bob").exact == TRUTH
 
 
 def test_gold_items_may_lack_a_vote_of_an_exact_trio() -> None:
@@ -303,7 +303,7 @@ def test_gold_items_may_lack_a_vote_of_an_exact_trio() -> None:
     votes = jurors.Votes.from_matrix([*said, ("A", "A", None), ("B", None, "B")], jurors=TRUTH.jurors)
     gold = {said.index(("A", "A", "A")): "A", said.index(("C", "C", "C")): "C", 20_000: "A", 20_001: "B"}
     result = jurors.grade(votes, gold=gold)
-    assert (result.method, result.independent.exact) == ("algebraic", TRUTH)
+    assert (result.method, result.exact) == ("algebraic", TRUTH)
     assert result.independent.rule.startswith("most of the 4 gold items labelled right")
 
 

@@ -121,7 +121,7 @@ def test_predicted_widths_are_within_15_percent_of_simulated_ones(
     for seed in range(6):
         interval = grade(simulate(items, seed=seed, **jury).sketch).independent.interval
         assert interval is not None
-        widths.append([[(high - low) / 2 for low, high in row.values()] for row in interval["accuracy"].values()])
+        widths.append([[(high - low) / 2 for low, high in row.values()] for row in interval.accuracy.values()])
     assert predicted.max() == pytest.approx(float(np.median(widths, axis=0).ravel()[predicted.argmax()]), rel=0.15)
 
 

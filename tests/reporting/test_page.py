@@ -110,9 +110,9 @@ def test_ranking_solutions_and_partition_say_what_the_evaluation_says(census: Ce
     assert [row[0] for row in ranked] == list(result.ranking.order)
     assert [row[1] for row in ranked] == [percent(score[row[0]]) for row in ranked]
     model = result.independent
-    assert model.exact is not None
+    assert result.exact is not None
     exact = {row[0]: row[1] for row in parsed.tables["table-exact"][1:]}
-    assert exact["prevalence of A"] == str(model.exact.prevalence["A"])
+    assert exact["prevalence of A"] == str(result.exact.prevalence["A"])
     both = {row[0]: row[1:] for row in parsed.tables["table-solutions"][1:]}
     assert both["prevalence of A"] == [percent(float(s.prevalence["A"])) for s in model.solutions]
     rows = parsed.tables["table-partition"][1:]

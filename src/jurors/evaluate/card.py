@@ -560,7 +560,7 @@ def card_cells(e: Evaluation | KeyedEvaluation, jurors: Sequence[str]) -> tuple[
     nothing = (float("nan"),) * 2
     if is_keyed := not hasattr(e, "calibrated"):
         graded, level, digits = own.solution.to_float(), 0.95, 1
-        ends = {j: own.interval["score"][j] or nothing for j in jurors}
+        ends = {j: own.interval.score[j] or nothing for j in jurors}
     else:
         graded, level, digits = own, own.level, _decimals(own)
         ends = {j: own.interval_of("score", j) for j in jurors}
@@ -901,7 +901,7 @@ def keyed_columns(keyed: KeyedEvaluation) -> Columns:
     names += ["mean_error", "bias", "weighted_kappa"] * (keyed.ordered is not None)
     rows = []
     for j in keyed.jurors:
-        row = [ids[j], solution.score[j], *(keyed.interval["score"][j] or (None, None)), keyed.votes[j]]
+        row = [ids[j], solution.score[j], *(keyed.interval.score[j] or (None, None)), keyed.votes[j]]
         row += [*(solution.accuracy[j][a] for a in labels), keyed.kappa[j]]
         rows.append(row if keyed.ordered is None else [*row, *keyed.ordered.row(j)])
     return columns_of(names, rows)
@@ -917,7 +917,7 @@ def scored_jurors(keyed: KeyedEvaluation, options: CardOptions) -> list[str]:
     -------
     list of str
     """
-    votes, interval = keyed.votes, keyed.interval["score"]
+    votes, interval = keyed.votes, keyed.interval.score
     known = [j for j in keyed.jurors if interval[j] is not None and votes[j] >= options.min_votes]
     enough = enough_votes(votes.values())
     if options.sort == "votes":

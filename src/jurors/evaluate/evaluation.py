@@ -51,6 +51,7 @@ from jurors.evaluate.rules import RuleGrades
 from jurors.evaluate.solution import (
     DEFAULT_RULE,
     GoldTest,
+    Intervals,
     Island,
     NamedMapping,
     Partition,
@@ -247,11 +248,10 @@ class IndependentGrades(_Solved):
     """
 
     solution: Solution | None = None  #: the selected numbers, as floats
-    exact: Solution | None = None  #: the selected numbers, exactly, where an exact answer is computed
     solutions: tuple[Solution, ...] = ()  #: every evaluation that explains the counts, the selected one first
     rule: str = DEFAULT_RULE  #: why the selected one was selected
-    interval: NamedMapping | None = None  #: "prevalence", "accuracy", "score" -> … -> (low, high)
-    standard_error: NamedMapping | None = None  #: the same shape, standard errors
+    interval: Intervals | None = None
+    standard_error: NamedMapping | None = None  #: "prevalence", "accuracy", "score" -> … -> standard error
     partition: Partition | None = None  #: every tuple's items by true label, and its best label
 
     @property
@@ -261,26 +261,26 @@ class IndependentGrades(_Solved):
 
     def interval_of(self, statistic: str, *names: Any) -> tuple[float, float]:
         """The interval of one statistic, (NaN, NaN) where there is none."""
-        return _ends(self.interval, statistic, *names)
+        return _ends(None if self.interval is None else vars(self.interval), statistic, *names)
 
-    def _document(self, is_exam: bool = False) -> dict[str, Any]:
+    def _document(self, exact: Solution | None, is_exam: bool = False) -> dict[str, Any]:
         """The JSON keys of `independent`; of an exam only the scores, as labels mean nothing across items."""
         numbers = self.solution._document() if self.solution else {}
         document: dict[str, Any] = {name: numbers.get(name) for name in ("score", *_BY_LABEL)}
         if is_exam:
-            interval = None if self.interval is None else {"score": self.interval["score"]}
+            interval = None if self.interval is None else {"score": self.interval.score}
             return {"score": document["score"], "interval": interval}
-        exact = self.exact and {
-            "rational": self.exact.is_rational,
-            "prevalence": {a: str(x) for a, x in self.exact.prevalence.items()},
-            "accuracy": {j: {a: str(x) for a, x in row.items()} for j, row in self.exact.accuracy.items()},
+        algebraic = exact and {
+            "rational": exact.is_rational,
+            "prevalence": {a: str(x) for a, x in exact.prevalence.items()},
+            "accuracy": {j: {a: str(x) for a, x in row.items()} for j, row in exact.accuracy.items()},
         }
         partition = self.partition
         has_partition = partition is not None and partition.sketch.tuples.rows <= _MOST_TUPLES
         return document | {
             "wrong_labels": self.wrong_labels,
-            "interval": self.interval,
-            "exact": exact,
+            "interval": None if self.interval is None else vars(self.interval),
+            "exact": algebraic,
             "rule": self.rule,
             "solutions": [
                 {**s._document(), "chosen": self.solution is not None and k == 0} for k, s in enumerate(self.solutions)
@@ -304,6 +304,7 @@ class Evaluation(Drawable):
     labels: tuple[Label, ...]
     method: str  #: how the numbers were computed: "algebraic", "majority", …
     independent: IndependentGrades = field(default_factory=IndependentGrades)
+    exact: Solution | None = None  #: the numbers of `independent`, exactly, where an exact answer is computed
     target: str = "test"  #: what the intervals are about: this test, or the population it was drawn from
     level: float = 0.95  #: how sure the intervals are
     alarms: tuple[Alarm, ...] = ()
@@ -365,9 +366,14 @@ class Evaluation(Drawable):
         return self._grades.prevalence
 
     @property
-    def interval(self) -> NamedMapping | None:
-        """Statistic ("score", "accuracy", "prevalence", "wrong_labels") -> … -> (low, high); None without any."""
-        return self._grades.interval
+    def interval(self) -> Intervals | None:
+        """(low, high) of every `score`, `accuracy`, `prevalence` and of `wrong_labels`; None without any."""
+        return None if self._intervals is None else Intervals(**self._intervals)
+
+    @property
+    def _intervals(self) -> Mapping[str, Any] | None:
+        ends: Any = self._grades.interval
+        return vars(ends) if isinstance(ends, Intervals) else ends
 
     @property
     def wrong_labels(self) -> float | None:
@@ -378,7 +384,7 @@ class Evaluation(Drawable):
         """The interval of one statistic, (NaN, NaN) where there is none."""
         if statistic == "effective_jurors":
             return (np.nan, np.nan) if self._panel is None else self._panel.interval
-        return _ends(self.interval, statistic, *names)
+        return _ends(self._intervals, statistic, *names)
 
     @property
     def partition(self) -> Partition | None:
@@ -481,7 +487,7 @@ class Evaluation(Drawable):
 
     def _document(self) -> dict[str, Any]:
         """The report card as JSON."""
-        interval: Any = None if self.interval is None else {"level": self.level, **self.interval}
+        interval: Any = None if self._intervals is None else {"level": self.level, **self._intervals}
         if interval is not None and self._panel is not None:
             interval["effective_jurors"] = self._panel.interval
         by_label: dict[str, Any] = {"accuracy": self.accuracy or None, "prevalence": self.prevalence or None}
@@ -517,7 +523,7 @@ class Evaluation(Drawable):
             "shared_error": None if self.calibrated is None else self.calibrated.shared_error,
             "basis": None if self.calibrated is None else self.calibrated.basis,
             **({} if self.ordered is None else {"ordered": self.ordered}),
-            "independent": self.independent._document(self.exam),
+            "independent": self.independent._document(self.exact, self.exam),
             "majority": majority,
             "alarms": self.alarms,
             "details": self.details,
@@ -628,8 +634,8 @@ class KeyedEvaluation(_Solved, Drawable):
         return NamedMapping((j, None if x is None else _beyond_chance(x, by_chance)) for j, x, by_chance in rows)
 
     @cached_property
-    def interval(self) -> NamedMapping:
-        """Score, accuracy or kappa -> juror -> (low, high), for other items of the kind, at level 0.95.
+    def interval(self) -> Intervals:
+        """(low, high) of every `score`, `accuracy` and `kappa`, for other items of the kind, at level 0.95.
 
         Scores and accuracies have Wilson's interval; kappa that of the score, with the agreement by chance as it is.
         """
@@ -643,7 +649,7 @@ class KeyedEvaluation(_Solved, Drawable):
             (j, None if self.kappa[j] is None else tuple(_beyond_chance(x, by_chance) for x in score[j]))
             for j, by_chance in zip(self.jurors, self._chance, strict=True)
         )
-        return NamedMapping(score=score, accuracy=accuracy, kappa=kappa)
+        return Intervals(score=score, accuracy=accuracy, kappa=kappa)
 
     @cached_property
     def _joint(self) -> Floats:
@@ -804,7 +810,7 @@ class KeyedEvaluation(_Solved, Drawable):
             **self.solution._document(),
             "kappa": self.kappa,
             "effective_jurors": self.effective_jurors,
-            "interval": {"level": 0.95, **self.interval},
+            "interval": {"level": 0.95, **vars(self.interval)},
             "correlation": correlation,
             "errors": {"majority": self.majority_errors, "best_possible": self.best_errors},
             "alarms": self.alarms,

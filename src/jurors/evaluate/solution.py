@@ -25,6 +25,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
@@ -61,6 +62,19 @@ class NamedMapping(dict[Any, Any]):
             if str(known) == str(name):
                 return self[known]
         raise KeyError(f"{name!r}; there are: {', '.join(map(str, self))}")
+
+
+class Intervals(SimpleNamespace):
+    """The interval (low, high) of every statistic, by name: `interval.score["ann"]`, `interval.accuracy["ann"]["yes"]`.
+
+    Only what is known is there: an evaluation by a key has no prevalence, one without has no kappa.
+    """
+
+    score: NamedMapping
+    accuracy: NamedMapping
+    prevalence: NamedMapping
+    kappa: NamedMapping
+    wrong_labels: tuple[float, float]
 
 
 @lazy_fields("confusions")  # of an estimate they are thousands of tuples that few callers read

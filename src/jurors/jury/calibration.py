@@ -415,7 +415,7 @@ def _ends_with_independent(
     if family is not None and family.errors is not None:
         highest = np.asarray(family.scores + reach * family.errors["score"])
     elif model.solution is not None and model.solution.is_in_range and model.interval is not None:
-        highest = np.array([(pair or (np.nan, np.nan))[1] for pair in model.interval["score"].values()], dtype=float)
+        highest = np.array([(pair or (np.nan, np.nan))[1] for pair in model.interval.score.values()], dtype=float)
     else:
         cast = np.bincount(jury.juror, weights=jury.weights[jury.row], minlength=jury.jurors)
         right = jury.weights[jury.row] * jury.posterior[jury.row, jury.label]
@@ -478,7 +478,7 @@ def _as_if_independent(evaluation: Evaluation) -> Calibrated | None:
     low, high = shares.interval(evaluation.level)["wrong_labels"].tolist()
     return Calibrated(
         prevalence=model.prevalence, accuracy=model.accuracy, score=model.score,
-        interval=NamedMapping(**model.interval, wrong_labels=(low, high)), wrong_labels=partition.wrong_labels,
+        interval=NamedMapping(**vars(model.interval), wrong_labels=(low, high)), wrong_labels=partition.wrong_labels,
         shared_error=SharedError(median=0.0, interval=(0.0, 0.0), juries=0, gold_items=0, source="independent"),
         basis=evaluation.method, level=evaluation.level, partition=partition,
     )  # fmt: skip

@@ -500,8 +500,8 @@ def _by_group(
         if isinstance(graded, (Evaluation, KeyedEvaluation, NumberGrades, NumberScores)):
             items = sizes[group] = int(graded.items)
             # by the model of independent errors: more items do not narrow what shared errors leave open
-            interval = getattr(getattr(graded, "independent", None), "interval", None) or {}
-            widths = [high - low for low, high in (interval.get("score") or {}).values() if high == high]
+            interval = getattr(getattr(graded, "independent", None), "interval", None)
+            widths = [high - low for low, high in getattr(interval, "score", {}).values() if high == high]
             if items < kind_of(graded).fewest_items or max(widths, default=0.0) > _WIDEST:
                 small.append(f"{group!r} ({items:,})")
         alarms += [_of_group(a, group) for a in getattr(result, "alarms", ())]

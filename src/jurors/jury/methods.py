@@ -36,6 +36,7 @@ from jurors.evaluate.rules import is_rule_panel
 from jurors.evaluate.solution import (
     Choice,
     Fit,
+    Intervals,
     Island,
     NamedMapping,
     Solution,
@@ -229,7 +230,7 @@ def grade_groups(sketch: Sketch, grade: Callable[[Sketch], Evaluation]) -> Evalu
         ),
         islands=tuple(Island(card.jurors, card.items, card.independent.prevalence, card.model) for card in cards),
         representatives=tuple(place[original[juror]] for juror in sketch.jurors),
-        notes=(), model=None, iterations=None, converged=None, measured={},
+        notes=(), model=None, iterations=None, converged=None, measured={}, exact=None,
     )  # fmt: skip
     if all(card.independent.standard_error is None for card in cards):
         return result
@@ -238,10 +239,14 @@ def grade_groups(sketch: Sketch, grade: Callable[[Sketch], Evaluation]) -> Evalu
     by_group = np.array([[e["prevalence"][a] for a in sketch.labels] for e in errors])
     spread = np.sqrt(((shares[:, None] * by_group) ** 2).sum(axis=0))
     ends = interval_around(prevalence, spread, np.full(len(prevalence), float(sketch.items)), result.level)
-    intervals = [card.independent.interval or _missing(card, (np.nan, np.nan)) for card in cards]
+    known = [card.independent.interval for card in cards]
+    intervals = [
+        _missing(card, (np.nan, np.nan)) if ends is None else NamedMapping(vars(ends))
+        for card, ends in zip(cards, known, strict=True)
+    ]
     independent = replace(
         result.independent,
-        interval=_joint_statistics(sketch, zip(*(end.tolist() for end in ends), strict=True), intervals),
+        interval=Intervals(**_joint_statistics(sketch, zip(*(end.tolist() for end in ends), strict=True), intervals)),
         standard_error=_joint_statistics(sketch, spread.tolist(), errors),
     )
     return replace(result, independent=independent)
@@ -313,7 +318,7 @@ def _grade_connected(sketch: Sketch, request: GradeRequest) -> Evaluation:
         if ends is not None:
             independent = replace(
                 result.independent,
-                interval=named_statistics(sketch, ends),
+                interval=Intervals(**named_statistics(sketch, ends)),
                 standard_error=named_statistics(sketch, ends["errors"]),
             )
             result = replace(result, independent=independent)
@@ -384,8 +389,9 @@ def grade_trio(sketch: Sketch, request: GradeRequest) -> Evaluation:
     decoded = evaluate_trios(table)
     alarms += trio_alarms(whole, exact, moments=decoded.moments, tied=tied)
     diagnostics = _diagnostics(whole, decoded)
-    result = partial(result, alarms=_with_severity(alarms, diagnostics["smallest_correlation"]), **diagnostics)
-    independent = partial(IndependentGrades, solutions=(exact, solutions[1 - chosen]), exact=exact, rule=rule)
+    severe = _with_severity(alarms, diagnostics["smallest_correlation"])
+    result = partial(result, exact=exact, alarms=severe, **diagnostics)
+    independent = partial(IndependentGrades, solutions=(exact, solutions[1 - chosen]), rule=rule)
     if not exact.is_real:
         return result(independent=independent())
     floats = exact.to_float()
@@ -395,7 +401,7 @@ def grade_trio(sketch: Sketch, request: GradeRequest) -> Evaluation:
     return result(
         independent=independent(
             solution=floats,
-            interval=named_statistics(sketch, ends),
+            interval=Intervals(**named_statistics(sketch, ends)),
             standard_error=named_statistics(sketch, ends["errors"]),
             partition=partition_by_label(sketch, floats),
         )
@@ -481,12 +487,14 @@ def grade_trio_labels(sketch: Sketch, request: GradeRequest) -> Evaluation:
             sizes = np.full(len(prevalence), items), items * prevalence, np.full(len(score), items)
             values = zip(STATISTICS, (prevalence, accuracy, score), sizes, strict=True)
             ends = {name: interval_around(x, errors[name], size, request.level) for name, x, size in values}
-            interval = named_statistics(sketch, {name: np.stack(pair, axis=-1) for name, pair in ends.items()})
+            interval = Intervals(
+                **named_statistics(sketch, {name: np.stack(pair, axis=-1) for name, pair in ends.items()})
+            )
             standard_error = named_statistics(sketch, errors)
     return Evaluation(
-        items=whole.items, jurors=sketch.jurors, labels=sketch.labels, method="algebraic",
+        items=whole.items, jurors=sketch.jurors, labels=sketch.labels, method="algebraic", exact=exact,
         independent=IndependentGrades(
-            solution=floats, exact=exact, solutions=solutions, rule=decode.rule or "",
+            solution=floats, solutions=solutions, rule=decode.rule or "",
             partition=majority_partition(sketch) if few else partition_by_label(sketch, floats),
             interval=interval, standard_error=standard_error,
         ),
@@ -519,9 +527,9 @@ def grade_majority(sketch: Sketch, request: GradeRequest) -> Evaluation:
     """
     exact = evaluate_majority(sketch)
     return Evaluation(
-        items=sketch.items, jurors=sketch.jurors, labels=sketch.labels, method="majority",
+        items=sketch.items, jurors=sketch.jurors, labels=sketch.labels, method="majority", exact=exact,
         independent=IndependentGrades(
-            solution=exact.to_float(), exact=exact, solutions=(exact,), rule="the majority is right",
+            solution=exact.to_float(), solutions=(exact,), rule="the majority is right",
             partition=majority_partition(sketch),
         ),
         target=request.target, level=request.level,

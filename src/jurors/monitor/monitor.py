@@ -138,7 +138,7 @@ def graded_window(span: Span, sketch: Sketch, grading: Any) -> WindowGrades:
         result = grade(sketch, **grading)
         scores = {juror: float(score) for juror, score in result.score.items() if score is not None}
         intervals: dict[str, Mapping[Any, Interval]] = {}
-        given: Any = result.interval or {}
+        given = {} if result.interval is None else vars(result.interval)
         for name in ("prevalence", "score"):
             ends = given.get(name, {}).items()
             intervals[name] = {

@@ -226,7 +226,7 @@ def method_sentence(findings: ReportFindings) -> str:
     how = {
         "algebraic": "The exact solution of the counts of decision tuples: if the errors of the three jurors are "
         "independent on this test, one of the two solutions is the truth."
-        if e.independent.exact is not None
+        if e.exact is not None
         else "The algebraic solution of the counts of decision tuples, for jurors with independent errors.",
         "latent": "A latent class model, fitted to the counts of decision tuples: every item has an unknown true "
         "label, and every juror its own rate of confusing one label with another."
@@ -357,7 +357,7 @@ def _independent(findings: ReportFindings) -> PageTable | None:
 
 def _exact(findings: ReportFindings) -> PageTable | None:
     e = findings.evaluation
-    model, exact = e.independent, e.independent.exact
+    model, exact = e.independent, e.exact
     if exact is None:
         return None
     rows = [(f"prevalence of {a}", str(x), percent(model.prevalence.get(a))) for a, x in exact.prevalence.items()]
