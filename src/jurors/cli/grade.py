@@ -273,7 +273,7 @@ def _names(text: str | None) -> list[str] | None:
 @click.command()
 @votes_options
 @grading_option("level")
-@output_options("text", "json", "csv", "md", alarms=False)
+@output_options("text", "json", "csv", "md", alarms=False, sort=("agreement", "items", "name"))
 def agreement(source: Source, level: float, output: Output) -> None:
     """Measure how much the jurors of FILE agree.
 

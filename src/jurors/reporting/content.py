@@ -139,7 +139,6 @@ _MAX_ACTIONS = 4
 _REVIEW = 40  # items
 _FEW_ITEMS = 30
 _NAMED = 3  # of the clearly weakest
-_SMALL_PANEL = 20  # jurors: in larger panels most pairs share few items
 
 Command: TypeAlias = Callable[..., str]
 
@@ -217,9 +216,6 @@ def _merged(loud: list[Alarm], e: Evaluation, keyed: KeyedEvaluation | None) -> 
             if by_key := _shared_errors(e, keyed):
                 advice.append(by_key)
                 continue
-            # what a model leaves unexplained finds the pair that shares errors half as often (evaluate/evaluation.py)
-            if e.dependence and len(e.jurors) <= _SMALL_PANEL:
-                named = names(e.dependence[0].jurors)
             reason = kind
         advice.append(escape(KINDS[reason].advice).format(who=named))
     return advice
