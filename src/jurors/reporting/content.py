@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from markupsafe import Markup, escape
 
-from jurors.errors import format_first_names
+from jurors.errors import format_first_names, short_names
 from jurors.evaluate.alarms import KINDS, Alarm, highest_level, sort_by_severity
 from jurors.evaluate.card import ENOUGH_VOTES, FEW_GOLD, answer_lines, leader_sentence, percent, percent_range
 from jurors.evaluate.dependence import dependence_with_key
@@ -351,7 +351,9 @@ def _remarks(e: Evaluation, keyed: KeyedEvaluation | None, few: set[str], wide: 
             others = [other for other in group if other != juror]
             companions[juror] = list(dict.fromkeys([*companions.get(juror, ()), *others]))
     for juror, others in companions.items():
-        remarks[juror]["correlated"] = f"shares errors with {format_first_names(others, 2)}"
+        remarks[juror]["correlated"] = (
+            f"shares errors with {format_first_names([short_names(e.jurors)[j] for j in others], 2)}"
+        )
     for juror in [] if e.exam else worse_than_chance(keyed or e):
         if "inverted_juror" not in remarks[juror]:
             remarks[juror]["swapped"] = _SWAPPED

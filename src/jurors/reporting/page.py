@@ -72,7 +72,9 @@ def template(name: str) -> Template:
     from jurors.reporting import tables
 
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=_escaped)
-    environment.filters.update(name=tables.name, percent=percent, range=tables.interval_text)
+    environment.filters.update(
+        name=tables.name, short=tables.with_short_names, percent=percent, range=tables.interval_text
+    )
     environment.globals["bar"] = bar
     return environment.from_string(resource("parts.html.jinja") + resource(name))
 
@@ -281,7 +283,7 @@ def make_page(
     Page
     """
     check_drawable()
-    from jurors.reporting.tables import find_findings
+    from jurors.reporting.tables import find_findings, showing_short_names
 
     others = [f"an {what}" if what[0] == "a" else what for what, source in inputs[1:] if source is not None]
     with closing(RuntimeMaker()) as maker:
@@ -298,14 +300,16 @@ def make_page(
             options, checked = kind.applicable(grading, others, where=_THESE), checksums()
             content = PAGES[kind](data, options["level"], command_on)
             about = provenance(checked, {**options, **shown_options, "scale": kind.scale}, command)
-            return Page(render_kind(content, about, heading), content.alarms)
+            with showing_short_names(getattr(data, "jurors", ())):
+                return Page(render_kind(content, about, heading), content.alarms)
         findings = find_findings(
             cast("Votes | Sketch", data), key, texts=texts, answers=answers, systems=systems, **grading
         )
         e = findings.evaluation
         options = {**grading, "method": e.method, "target": e.target, "level": e.level, "seed": grading.get("seed", 0)}
         about = provenance(checksums(), {**options, **shown_options}, command)
-        return Page(render(findings, about, maker, title=heading, command=command_on), e.alarms)
+        with showing_short_names(e.jurors):
+            return Page(render(findings, about, maker, title=heading, command=command_on), e.alarms)
 
 
 _WITH_GOLD = ("grade", "check", "label", "report")  # commands that take gold labels

@@ -14,7 +14,7 @@ from jurors.evaluate.solution import is_number
 from jurors.jury.systems import SystemComparison
 from jurors.reporting.charts import accuracy, labels, pairs
 from jurors.reporting.charts.base import MOST_JURORS, shown_jurors
-from jurors.reporting.tables import ReportFindings
+from jurors.reporting.tables import ReportFindings, with_short_names
 from jurors.uncertainty.alarms import intervals_held
 
 
@@ -83,7 +83,7 @@ def _exhibit(id_: str, reading: str, finding: str, chart: Any, *, about: slice =
 
     `about` selects the chart's second lines that the finding does not repeat.
     """
-    spec = chart.to_dict(validate=False)
+    finding, spec = with_short_names(finding), chart.to_dict(validate=False)
     title = spec.pop("title")
     spec["description"] = finding
     return ChartSection(id_, title["text"], tuple(title.get("subtitle", ()))[about], reading, finding, spec)
