@@ -57,7 +57,7 @@ class CardOptions:
 
     full: bool = False  #: everything, in as many lines as that takes
     top: int | None = None  #: so many of the best known and of the worst; None: all up to 20 jurors, else ten of each
-    sort: str = "accuracy"  #: "accuracy" (by the lower end of the interval), "votes" or "name"
+    sort: str = "accuracy"  #: "accuracy" (by the lower end of the interval; of levels, the error), "votes" or "name"
     min_votes: int = 0  #: leave out jurors with fewer votes
 
 
@@ -275,7 +275,7 @@ def name_leaders(leaders: Sequence[T], ranked: int, describe: Callable[[T], str]
     Examples
     --------
     >>> name_leaders(["ann", "bob", "cy"], 5, str)
-    'No clear best: ann and bob lead; 1 more may be as good.'
+    'No clear best: ann and bob lead, in any order; 1 more may be as good.'
     >>> name_leaders(["ann"], 5, str)
     'Best: ann.'
     """
@@ -286,7 +286,7 @@ def name_leaders(leaders: Sequence[T], ranked: int, describe: Callable[[T], str]
         return f"{what.capitalize()}: {only}." if ranked > 1 else f"Only {only} is ranked."
     more = len(leaders) - 2
     others = f"; {more:,} more may be as good" if more else ""
-    return f"No clear {what}: {' and '.join(map(describe, leaders[:2]))} lead{others}."
+    return f"No clear {what}: {' and '.join(map(describe, leaders[:2]))} lead, in any order{others}."
 
 
 def wrapped(*sentences: str) -> Notes:
@@ -499,6 +499,9 @@ def leader_sentence(e: Evaluation, digits: int = 0) -> str:
 
     def graded(juror: str) -> str:
         name = f"juror {names[juror]}" if names[juror].isdecimal() else names[juror]
+        if e.ordered is not None:
+            error, bias, _ = e.ordered.row(juror)
+            return f"{name} ({_decimal(error)} levels off, bias {describe_bias(bias)})"
         return f"{name} {with_range(e.score[juror], e.interval_of('score', juror), digits)}"
 
     if not ranking.ranked:
@@ -509,10 +512,10 @@ def leader_sentence(e: Evaluation, digits: int = 0) -> str:
     if len(first) == 1:  # a single juror that can be ranked
         return f"No clear best: only {graded(first[0])} can be ranked."
     if more > 0 and len(ranking.leaders) == len(e.jurors):
-        return f"No clear best: any of the {len(e.jurors):,} may be."
+        return f"No clear best: any of the {len(e.jurors):,} may be, in any order."
     if more > 0:
-        return f"No clear best: {', '.join(map(graded, first))} and {more:,} more lead."
-    return f"No clear best: {' and '.join(map(graded, first))} lead."
+        return f"No clear best: {', '.join(map(graded, first))} and {more:,} more lead, in any order."
+    return f"No clear best: {' and '.join(map(graded, first))} lead, in any order."
 
 
 def _list_names(names: Sequence[str], between: str = ", ") -> str:
@@ -937,7 +940,9 @@ def keyed_columns(keyed: KeyedEvaluation) -> Columns:
 
 
 def scored_jurors(keyed: KeyedEvaluation, options: CardOptions) -> list[str]:
-    """The jurors to show: by the lower end of their interval, those with few votes last; of many, the ends.
+    """The jurors to show, by the lower end of their interval or by how many levels they are off; of many, the ends.
+
+    Those with few votes come last.
 
     Returns
     -------
@@ -950,6 +955,8 @@ def scored_jurors(keyed: KeyedEvaluation, options: CardOptions) -> list[str]:
         known.sort(key=lambda j: -votes[j])
     elif options.sort == "name":
         known.sort()
+    elif keyed.ordered is not None:
+        known.sort(key=lambda j: (votes[j] < enough, keyed.ordered.mean_error[j]))
     else:
         known.sort(key=lambda j: (votes[j] < enough, -interval[j][0]))
     ranked = [j for j in known if votes[j] >= enough] if options.sort == "accuracy" else None

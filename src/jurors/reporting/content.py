@@ -269,16 +269,18 @@ def ranking(e: Evaluation, keyed: KeyedEvaluation | None = None) -> list[RankedJ
     few = {j for j in e.jurors if e.votes.get(j, enough) < enough}  # too few votes to be called best or worst
     wide = _wide_scores(e, keyed)
     ranked = set(e.ranking.ranked) if keyed is None else set(e.jurors) - few - wide
-    by_juror = _remarks(e, keyed, few, wide)
+    by_juror, leaders = _remarks(e, keyed, few, wide), set(e.leaders if keyed is None else ())
 
     def place(juror: str) -> tuple[bool, bool, float]:
         shown = actual.get(juror) if keyed is not None else -order.get(juror, len(order))
+        if keyed is not None and keyed.ordered is not None and (off := keyed.ordered.mean_error[juror]) is not None:
+            shown = -off
         known = is_number(shown)
         return not known, juror not in ranked, -shown if known else 0.0  # type: ignore[operator]
 
     return [
         RankedJuror(
-            rank=k,
+            rank=1 if j in leaders else k,
             juror=j,
             votes=e.votes.get(j),
             score=e.score[j] if is_number(e.score[j]) else None,
@@ -388,11 +390,16 @@ def people(e: Evaluation, rows: list[RankedJuror]) -> list[Markup]:
         lines = [escape(leader_sentence(e))]
         by_name = {row.juror: row for row in rows}
         if len(e.ranking.ranked) > 1:
-            last = by_name[min(e.ranking.ranked, key=lambda j: float(e.score[j]))]
+            last = by_name[e.ranking.ranked[-1]]
             rank = "Lowest" if len(e.ranking.ranked) == len(e.jurors) else "Lowest of the ranked"
             ends = f" ({percent_range(last.ends)})" if last.ends[0] == last.ends[0] else ""
-            line = Markup("{}: {}, {} right{}").format(rank, names([last.juror]), percent(last.score), ends)
-            if any(by_name[j].ends[0] <= last.ends[1] for j in e.ranking.ranked if j != last.juror):
+            text = f"{percent(last.score)} right{ends}"
+            if e.ordered is not None:
+                text = f"{e.ordered.mean_error[last.juror]:.2f} levels off"
+            line = Markup("{}: {}, {}").format(rank, names([last.juror]), text)
+            if e.ordered is None and any(
+                by_name[j].ends[0] <= last.ends[1] for j in e.ranking.ranked if j != last.juror
+            ):
                 line += Markup("; its interval overlaps others")
             lines.append(line + Markup("."))
         if e.ranking.uninformative:

@@ -386,6 +386,11 @@ def render(
     script = resource("report.js")
     runtime = maker.result()
     first, last = first_and_last(rows)
+    by = "the lower end of the interval" if keyed is None else "actual accuracy"
+    if e.ordered is not None:
+        by = "how many levels they are off" + ", by the key" * (keyed is not None)
+    if keyed is None and len(e.leaders) > 1:
+        by += "; all with the rank 1 may be the best"
     # Every alarm, and the first warnings; the page folds the others.
     loud = [group for group in alarms if group[0].level != "note"]
     shown = max(_MAX_LOUD, sum(group[0].level == "alarm" for group in loud))
@@ -399,7 +404,7 @@ def render(
         notes=[group for group in alarms if group[0].level == "note"], rows=rows, people=people(e, rows),
         first=first, last=last, left_out=len(rows) - len(first) - len(last), has_votes=bool(e.votes),
         can_rank=sum(row.is_ranked for row in rows), has_key=keyed is not None,
-        level=interval_name(e.level), low=low, high=high, axis=f"{low * 100:.0f} – {high * 100:.0f}%",
+        by=by, level=interval_name(e.level), low=low, high=high, axis=f"{low * 100:.0f} – {high * 100:.0f}%",
         actions=actions(e, findings.labelling, command, keyed=keyed), tabs=shown_tabs,
         proved=[] if audit is None else audit_lines(audit), proofs=[] if audit is None else audit_tables(audit),
         audit=Markup(inert(compact_json(audit.to_dict()))) if audit is not None else "",  # noqa: S704 - inert

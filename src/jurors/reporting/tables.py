@@ -449,7 +449,8 @@ def _items(findings: ReportFindings) -> PageTable | None:
     queue = findings.queue
     if queue is None or queue.wrong_labels is None:
         return None
-    shown = {"votes": short_vote(queue.votes or {}), **(queue.texts or {})}
+    votes = {_shown_names.get().get(juror, juror): cells for juror, cells in (queue.votes or {}).items()}
+    shown = {"votes": short_vote(votes), **(queue.texts or {})}
     cells = zip(*([_cut(text) for text in column] for column in shown.values()), strict=True)
     rows = tuple((str(i), str(a), percent(p), *more) for (i, a, p), more in zip(queue.rows(), cells, strict=True))
     columns = ("item", "best label", "probability", *shown)
