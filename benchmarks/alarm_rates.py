@@ -34,7 +34,8 @@ def main() -> None:
         raised.update({(alarm.kind, alarm.level) for alarm in alarms})
     kinds = sorted({kind for kind, _ in raised}, key=lambda kind: -max(raised[kind, level] for level in LEVELS))
     rows = [(f"`{kind}`", *(raised[kind, level] or "–" for level in reversed(LEVELS))) for kind in kinds]
-    print(Table((f"kind, of {graded} juries", *reversed(LEVELS)), tuple(rows), right=(1, 2, 3)).to_markdown())
+    table = Table((f"kind, of {graded} juries", *reversed(LEVELS)), tuple(rows), right=(1, 2, 3))
+    print(table.to_markdown().replace("\\`", "`"))
 
 
 if __name__ == "__main__":

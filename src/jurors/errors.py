@@ -23,6 +23,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import lru_cache
 from typing import Any, ClassVar, Literal, Self, TypeAlias, TypedDict, Unpack
 
 #: What an error is about in one word; that of its class where no finer distinction is worthwhile.
@@ -235,6 +236,33 @@ def name_positions(known: Sequence[Any], names: Sequence[Any], what: str) -> lis
     return [place[name] if name in place else place[match_name(name, known, what)] for name in names]
 
 
+_LONG = 12  # characters of a beginning that ends at - _ | or a blank: that of judge_1 and gpt-4o is part of the name
+
+
+@lru_cache(maxsize=64)
+def short_names(names: tuple[Any, ...]) -> dict[Any, str]:
+    """What people read of the jurors' names: without the beginning that all share, if that ends at a separator.
+
+    Parts of versions stay: what is left begins with letters, or is a number after a beginning without digits.
+
+    >>> short_names(("worker-number-17", "worker-number-4"))
+    {'worker-number-17': '17', 'worker-number-4': '4'}
+    >>> short_names(("qa:claude", "qa:gpt-5")), short_names(("judge_1", "judge_2"))
+    ({'qa:claude': 'claude', 'qa:gpt-5': 'gpt-5'}, {'judge_1': 'judge_1', 'judge_2': 'judge_2'})
+    """
+    texts = {name: str(name) for name in names}
+    shared, last = min(texts.values(), default=""), max(texts.values(), default="")
+    length = next((k for k, letter in enumerate(shared) if not last.startswith(letter, k)), len(shared))
+    for end in range(length if len(texts) > 1 else 0, 0, -1):
+        left = {name: text[end:] for name, text in texts.items()}
+        is_name = all(text[:1].isalpha() for text in left.values())
+        is_name |= all(map(str.isdecimal, left.values())) and not re.search(r"\d", shared[:end])
+        is_end = shared[end - 1] in ":/" or (shared[end - 1] in "-_| " and end >= _LONG and is_name)
+        if is_end and all(map(str.strip, left.values())) and not {*left.values()} & {*texts.values()}:
+            return left
+    return texts
+
+
 def match_name(
     name: Any, known: Sequence[Any], what: str, *, error: type[JurorsError] = VotesError, code: Code = "unknown_name"
 ) -> Any:
@@ -252,10 +280,12 @@ def match_name(
     by_text = {str(k): k for k in known}
     if str(name) in by_text:
         return by_text[str(name)]
-    if what == "juror":  # a name in full, where the reader of a log shortened all of them
+    if what == "juror":
+        # as cards and pages call it; or a name in full, where the reader of a log shortened all of them
+        shown = {short: juror for juror, short in short_names(tuple(known)).items()}
         shortened = [juror for text, juror in by_text.items() if str(name).endswith((f":{text}", f"/{text}"))]
-        if len(shortened) == 1:
-            return shortened[0]
+        if str(name) in shown or len(shortened) == 1:
+            return shown.get(str(name), shortened[0] if shortened else None)
     close = closest_name(str(name), by_text)
     hint = "" if close is None else f" Did you mean {close!r}?"
     message = f"there is no {what} {str(name)!r}.{hint} There are: {format_names(by_text, 12)}"

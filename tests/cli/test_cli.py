@@ -14,6 +14,7 @@ import pytest
 from command_line import refused, run
 
 import jurors
+from jurors.cli.main import print_error
 
 TABLE1 = {"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813, "BBA": 3534, "BAB": 3607, "ABB": 1068, "BBB": 8208}
 COMPLEX = {"AAA": 2, "AAB": 30, "ABA": 30, "BAA": 30, "ABB": 30, "BAB": 30, "BBA": 30, "BBB": 2}
@@ -176,3 +177,13 @@ def test_check_writes_json_beside_what_people_read(tmp_path: Path, table1: Path)
     assert (tmp_path / "out.json").read_text() == run(
         "check", table1, "--min-effective", "3", "--format", "json"
     ).stdout
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_messages_fold_at_80_columns_on_a_terminal_and_stay_one_line_in_a_pipe(
+    is_terminal: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: is_terminal)
+    print_error("a message of many words " * 9)
+    lines = capsys.readouterr().err.splitlines()
+    assert (len(lines) > 1, max(map(len, lines)) <= 80) == (is_terminal, is_terminal)

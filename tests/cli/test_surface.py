@@ -101,11 +101,22 @@ def test_agreement_shows_the_pairs_that_agree_most_and_least() -> None:
     votes, _ = simulated(20)
     agreed = jurors.agreement(votes)
     text = agreed.to_text()
-    assert "(the 10 that agree most and the 10 that agree least, of 190)" in text
+    assert "(10 that agree most and 10 least, of 190; --full shows all)" in text
     rows = text.splitlines()[-20:]
     kappas = np.sort(agreed.to_frame()["cohen_kappa"].to_numpy(dtype=float))[::-1]
     shown = [float(row.split()[-3]) for row in rows]
     assert shown == pytest.approx([*kappas[:10], *kappas[-10:]], abs=0.001)
+
+
+def test_agreement_shows_the_pairs_that_options_select(votes_file: Path) -> None:
+    def rows(*options: object) -> list[list[str]]:
+        text = run("agreement", votes_file, *options).stdout.partition("Pairs")[2]
+        return [line.split() for line in text.splitlines()[2:]]
+
+    every = rows("--full")
+    assert len(every) == 10
+    assert rows("--top", 2) == [*every[:2], *every[-2:]]
+    assert rows("--sort", "name") == sorted(every)
 
 
 @pytest.fixture

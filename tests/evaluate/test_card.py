@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import time
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,11 +20,13 @@ from strategies import examples
 
 import jurors
 from jurors import Sketch, Votes
+from jurors.errors import short_names
 from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.card import CardOptions, shorten_names, shown_jurors
 from jurors.evaluate.evaluation import rank_jurors
 from jurors.jury.compare import score_labels
 from jurors.options import Label
+from jurors.reporting.page import report_html
 
 
 def test_all_pairs_at_once_have_the_correlations_that_each_has_alone() -> None:
@@ -119,7 +123,7 @@ def test_pass_and_fail_have_their_two_kinds_of_errors() -> None:
         head = next(line for line in card.to_text().splitlines() if "accuracy" in line)
         assert head.split("  ")[-3:] == ["false fail", "false pass", "votes"]
     first = result.leaders[0]
-    row = next(line for line in result.to_text().splitlines() if line.startswith(f"  …temperature=0.7:{first[-7:]}"))
+    row = next(line for line in result.to_text().splitlines() if line.startswith(f"  {first[-7:]}"))
     assert f"{1 - result.accuracy[first]['fail']:.0%}" == row.split()[-2]  # false passes
 
 
@@ -136,19 +140,55 @@ def test_the_headline_and_the_first_row_name_the_same_juror() -> None:
         lines = result.to_text().splitlines()
         first = lines[next(k for k, line in enumerate(lines) if line.startswith("  juror")) + 1].split()[0]
         headline = next(line for line in lines if "best:" in line.casefold())
-        named = f"any of the {len(result.jurors)} may be." if len(result.leaders) == len(result.jurors) else first
+        named = f"any of the {len(result.jurors)} may be" if len(result.leaders) == len(result.jurors) else first
         assert headline.split("best: ")[1].startswith(named)
-        assert result.leaders[0].endswith(first.removeprefix("…"))
+        assert result.leaders[0].endswith(first)
 
 
 def test_long_names_lose_what_all_share_and_stay_distinct() -> None:
     names = [LONG.format(k) for k in range(12)]
-    assert shorten_names(names, 16)[names[3]] == "…judge-3"
+    assert shorten_names(names, 16)[names[3]] == "judge-3"
     alike = [f"{'a' * 20}{k}{'b' * 20}" for k in range(3)]
     short = shorten_names([*alike, "c"], 16)
     assert len(set(short.values())) == 4
     assert max(map(len, short.values())) <= 16
     assert set(shorten_names(["x" * 40, "x" * 41], 16).values()) == {"xxxxxxx…xxxxxx#1", "xxxxxxx…xxxxxx#2"}
+
+
+def test_jurors_lose_a_shared_beginning_in_what_people_read_and_options_take_both_names(tmp_path: Path) -> None:
+    names = [f"worker-number-{k}" for k in (17, 4, 9, 23)]
+    codes = panel(4, ("no", "yes")).codes
+    path = tmp_path / "votes.csv"
+    rows = [f"{item},{names[k]},{'ny'[code]}" for item, row in enumerate(codes.tolist()) for k, code in enumerate(row)]
+    path.write_text("\n".join(["item,juror,label", *rows]) + "\n")
+    result, page = jurors.grade(path), report_html(path, key={str(k): "y" for k in range(200)})
+    numbers = result.plot().to_json() + jurors.agreement(path).plot().to_json()
+    texts = [result.to_text(full=True), result.to_markdown(), jurors.agreement(path).to_text(), numbers]
+    texts += [jurors.score(path, {str(k): "y" for k in range(200)}).to_text(full=True)]
+    texts += [re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)]
+    assert not any("worker-number" in text for text in texts)
+    assert set(result.score) == set(result.to_frame()["juror"]) == set(result.to_dict()["jurors"]) == set(names)
+    for name in ("17", "worker-number-17"):
+        assert names[0] not in jurors.grade(path, drop=[name]).jurors
+        assert jurors.check(result, min_score=[f"{name}:0.1"]).gates[0].outcome == "pass"
+        assert jurors.grade(path, family={"w": [name, "4"]}).family.families == {"w": (names[0], names[1])}
+
+
+@pytest.mark.parametrize(
+    ("names", "short"),
+    [
+        (("model_graded_qa:openai/a", "model_graded_qa:google/b"), ("openai/a", "google/b")),
+        (("gpt-4o-2024-08-06", "gpt-4o-2024-11-20"), ("gpt-4o-2024-08-06", "gpt-4o-2024-11-20")),
+        (("claude-sonnet-4-5", "claude-sonnet-4-6"), ("claude-sonnet-4-5", "claude-sonnet-4-6")),
+        (("qa:", "qa:b"), ("qa:", "qa:b")),  # nothing would be left of the first
+        (("a/a/b", "a/b"), ("a/a/b", "a/b")),  # a/b would be two jurors
+        (("judge_1", "judge_2"), ("judge_1", "judge_2")),
+    ],
+)
+def test_only_a_beginning_that_ends_at_a_separator_and_is_no_part_of_a_name_is_left_out(
+    names: tuple[str, ...], short: tuple[str, ...]
+) -> None:
+    assert tuple(short_names(names).values()) == short
 
 
 def test_the_last_line_says_what_a_few_gold_labels_would_gain() -> None:

@@ -254,7 +254,7 @@ def test_the_card_is_short_however_many_jurors_there_are() -> None:
     truth = rng.normal(50, 10, 300)
     numbers = truth[:, None] + rng.normal(size=(300, 60)) * np.linspace(2, 30, 60)
     numbers[5:, 0] = np.nan  # a handful of numbers is neither best nor worst
-    names = [f"judge with a name that is far too long {k}" for k in range(60)]
+    names = [f"{k} is a judge with a name that is far too long" for k in range(60)]
     numbers[:, 7] = -numbers[:, 7]
     grades = grade_numbers(numbers, jurors=names)
     lines = grades.to_text().splitlines()
@@ -263,8 +263,8 @@ def test_the_card_is_short_however_many_jurors_there_are() -> None:
     assert lines[2].startswith("!! ")
     assert names[0] not in grades.leaders
     assert names[7] not in grades.leaders
-    assert sum(line.startswith("  judge") for line in lines) == 20
-    assert sum(line.startswith("  judge") for line in grades.to_text(top=3).splitlines()) == 6
+    assert sum(line.startswith("  ") and "too long" in line for line in lines) == 20
+    assert sum("too long" in line for line in grades.to_text(top=3).splitlines()) >= 6
     assert "if errors were independent" in grades.to_text(full=True)
     assert next(line.split()[1:3] for line in lines if line.startswith("  juror")) == ["RMSE", "bias"]
 

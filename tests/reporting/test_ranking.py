@@ -16,6 +16,8 @@ from jurors.evaluate.alarms import Alarm
 from jurors.jury.compare import score_labels
 from jurors.reporting.content import actions, correlated_groups, first_and_last, people, ranking, shown_alarms
 from jurors.reporting.page import command_writer
+from jurors.reporting.sections import tabs
+from jurors.reporting.tables import ReportFindings
 from jurors.uncertainty.alarms import clearly_weak
 
 COMMAND = command_writer("v.csv", {})
@@ -47,14 +49,13 @@ def test_nobody_is_called_weak_where_errors_are_correlated() -> None:
     assert "Check e" not in " ".join(_plain(one.text) for one in actions(shared, None, COMMAND))
 
 
-def test_without_a_key_nobody_is_said_to_share_errors_and_the_advice_names_the_pair_with_the_highest_kappa() -> None:
+def test_without_a_key_nobody_is_said_to_share_errors_and_the_advice_names_the_pair_of_the_alarm() -> None:
     result = jurors.grade(_votes([0.8] * 6), jurors=list("abcdef"))
-    alarm = Alarm("correlated_errors", "warning", "errors are correlated", 0.2, tuple("abcd"))
+    alarm = Alarm("correlated_errors", "warning", "errors are correlated", 0.2, ("c", "d"))
     changed = replace(result, alarms=(alarm,))
     assert not any("shares errors" in one for row in ranking(changed) for one in row.remarks)
-    first, second = result.dependence[0].jurors
     text = _plain(actions(changed, None, COMMAND)[0].text)
-    assert text.startswith(f"Compare {first} and {second} with the others, or add gold labels")
+    assert text.startswith("Compare c and d with the others, or add gold labels")
     assert not re.search(r"leave out|drop|remove", text.lower())
 
 
@@ -122,3 +123,47 @@ def test_scores_without_intervals_are_ranked_without_claims() -> None:
     text = " ".join(map(str, people(result, rows)))
     assert "chance" not in text
     assert "overlap" not in text
+
+
+def test_headline_first_row_last_row_bullets_and_chart_of_many_workers_name_the_same_jurors() -> None:
+    rng = np.random.default_rng(5)
+    votes = _votes(np.repeat([0.9, 0.7], 30), items=600)
+    votes[rng.random(votes.shape) < rng.uniform(0.0, 0.95, 60)] = -1  # unequal intervals: the lower end is not the score
+    result = jurors.grade(votes, jurors=[f"w{k}" for k in range(60)])
+    rows, lines = ranking(result), result.to_text().splitlines()
+    table = [line.split()[0] for line in lines if re.match(r"  w\d+ ", line)]
+    ranked = [row.juror for row in rows if row.is_ranked]
+    bullets = [_plain(line) for line in people(result, rows)]
+    chart = tabs(ReportFindings(result))[0].exhibits[0].finding
+    first, last = result.ranking.ranked[0], result.ranking.ranked[-1]
+    assert last != min(result.ranking.ranked, key=lambda j: result.score[j])
+    assert (first, last) == (ranked[0], ranked[-1]) == (table[0], table[-1])
+    assert f"No clear best: {first} " in bullets[0]
+    assert "in any order" in bullets[0]
+    assert {row.rank for row in rows if row.juror in result.leaders} == {1}
+    assert bullets[1].startswith(f"Lowest of the ranked: {last}, ")
+    assert f"({first}) to " in chart
+    assert f"({last}), the first and last in the table" in chart
+
+
+def test_ordered_levels_are_ranked_by_how_many_levels_a_juror_is_off_not_by_exact_hits() -> None:
+    rng = np.random.default_rng(3)
+    truth = rng.integers(0, 5, 800)
+    near = np.clip(truth[:, None] + rng.choice([-1, 0, 0, 1], (800, 4)), 0, 4)
+    near[:, 0] = np.where(rng.random(800) < 0.97, truth, near[:, 0])
+    wild = np.where(rng.random(800) < 0.75, truth, 4 - truth)  # more hits, and misses of up to four levels
+    votes = jurors.Votes.from_matrix(
+        np.column_stack([wild, near]), jurors=["wild", *"abcd"], labels=range(5), scale="ordinal"
+    )
+    key = dict(enumerate(truth.tolist()))
+    result, keyed = jurors.grade(votes), jurors.score(votes, key)
+    assert keyed.score["wild"] > max(keyed.score[j] for j in "bcd")
+    errors = [result.ordered.mean_error[j] for j in result.ranking.ranked]
+    assert errors == sorted(errors)
+    assert result.ranking.ranked[-1] == "wild"
+    assert f"est: a ({errors[0]:.2f} levels off, bias " in result.to_text()
+    assert ranking(result)[-1].juror == ranking(result, keyed)[-1].juror == "wild"
+    assert f"Lowest: wild, {errors[-1]:.2f} levels off" in _plain(people(result, ranking(result)))
+    for card in (result, keyed):
+        rows = [line.split()[0] for line in card.to_text().splitlines() if line.startswith("  ")]
+        assert rows[-1] == "wild"

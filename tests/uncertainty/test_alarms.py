@@ -274,8 +274,8 @@ def dependent_panel(width: int, shared: float, apart: bool = False, items: int =
 
 @pytest.mark.parametrize(
     ("width", "shared", "level"),
-    [(4, 0.15, "note"), (4, 0.4, "alarm"), (6, 0.2, "note"), (6, 0.6, "warning"), (14, 0.6, "note")],
-    ids=["four, little", "four, much", "six, little", "six, much", "a pair of fourteen"],
+    [(4, 0.15, "note"), (4, 0.4, "alarm"), (6, 0.3, "note"), (6, 0.6, "warning"), (24, 0.6, "warning")],
+    ids=["four, little", "four, much", "six, little", "six, much", "a pair of many"],
 )
 def test_correlated_errors_are_a_note_unless_the_effect_is_large(width: int, shared: float, level: str) -> None:
     result = jurors.grade(dependent_panel(width, shared))
@@ -285,14 +285,22 @@ def test_correlated_errors_are_a_note_unless_the_effect_is_large(width: int, sha
     assert alarm.message.startswith(f"{strength} correlated: ")
     assert "agree more often than the estimated truth explains" in alarm.message
     assert ("may then be reversed" in alarm.message) == (width == 4 and level != "note")
-    assert len(alarm.jurors) == 2
+    assert alarm.jurors == (str(width - 1), str(width))
 
 
 def test_jurors_who_disagree_too_often_are_not_said_to_share_errors() -> None:
     votes = dependent_panel(14, 0.3, apart=True)
     (alarm,) = [alarm for alarm in jurors.grade(votes).alarms if alarm.reason == "correlated_errors"]
     assert alarm.message.startswith("errors are slightly negatively correlated: jurors disagree more often")
-    assert not alarm.jurors
+    assert alarm.jurors == ("13", "14")
+
+
+def test_a_crowds_pair_of_few_common_items_is_not_the_one_named() -> None:
+    votes = dependent_panel(24, 0.7)
+    votes[15:, 0] = votes[15:, 1] = -1
+    votes[:15, 0] = votes[:15, 1]  # always the same answer, to fifteen items
+    (alarm,) = [alarm for alarm in jurors.grade(votes).alarms if alarm.reason == "correlated_errors"]
+    assert alarm.jurors == ("23", "24")
 
 
 def test_grades_of_most_items_need_no_alarm_of_a_small_group() -> None:

@@ -272,7 +272,7 @@ def _names(text: str | None) -> list[str] | None:
 @votes_options
 @grading_option("level")
 @by_option
-@output_options("text", "json", "csv", "md", alarms=False)
+@output_options("text", "json", "csv", "md", alarms=False, sort=("agreement", "items", "name"))
 def agreement(source: Source, level: float, by: str | None, output: Output) -> None:
     """Measure how much the jurors of FILE agree.
 

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
+from textwrap import fill
 from typing import Any, NoReturn
 
 import click
@@ -28,13 +29,21 @@ from jurors.versions import VERSION
 # -- standard streams -------------------------------------------------------------------------------------------------
 
 
+_COLUMNS = 80
+
+
 class Stopped(KeyboardInterrupt):
     """A signal other than Ctrl-C requested the end."""
 
 
 def print_error(line: str) -> None:
-    """Print one line to standard error."""
-    click.echo(escape_text(line), err=True)
+    """Print one line to standard error; on a terminal, folded to 80 columns."""
+    click.echo(_folded(escape_text(line)), err=True)
+
+
+def _folded(line: str) -> str:
+    """A line for standard error: whole for a pipe or a file, so that a program reads one line per message."""
+    return fill(line, _COLUMNS, break_long_words=False, break_on_hyphens=False) if sys.stderr.isatty() else line
 
 
 def print_output(text: str) -> None:
@@ -276,7 +285,7 @@ def _errors_as_one_line() -> Iterator[None]:
             click.echo(error.ctx.get_help() if error.ctx else error.message)
             raise click.exceptions.Exit(2) from None
         if isinstance(error, click.ClickException):
-            vars(error).update(message=escape_text(without_secrets(error.message)))
+            vars(error).update(message=_folded(escape_text(without_secrets(error.message))))
         if isinstance(error, BrokenPipeError):  # the reader went away (`jurors label x.csv | head`): not our error
             forget_output()
             _end(0)

@@ -310,7 +310,12 @@ def fail_on_option(default: str | None = None) -> Callable[[Command], Command]:
 
 
 def output_options(
-    *formats: str, fail_on: str | None = None, alarms: bool = True, card: bool = False, full: bool = False
+    *formats: str,
+    fail_on: str | None = None,
+    alarms: bool = True,
+    card: bool = False,
+    full: bool = False,
+    sort: Sequence[str] = (),
 ) -> Callable[[Command], Command]:
     """Where the result goes; the command gets `output: Output`.
 
@@ -326,8 +331,12 @@ def output_options(
         Whether the result is a card of many jurors, of which options select some.
     full
         Whether text is cut unless `--full` is given (as of every card).
+    sort
+        The orders of a table of pairs, of which options select some.
     """
-    card_names = tuple(_CARD_OPTIONS)[: None if card else full]
+    card_options = dict(list(_CARD_OPTIONS.items())[: None if card else 2 if sort else full])
+    if sort:
+        card_options["sort"] = click.option("--sort", type=click.Choice(sort), help="The order of the pairs.")
 
     def decorate(command: Command) -> Command:
         @functools.wraps(command)
@@ -335,7 +344,7 @@ def output_options(
             format_: str | None, path: str | None, quiet: bool, fail_on: str | None = None,
             ignore_alarm: tuple[str, ...] = (), **rest: Any,
         ) -> Any:  # fmt: skip
-            shown = {name: rest.pop(name) for name in card_names}
+            shown = {name: rest.pop(name) for name in card_options}
             options = {name: value for name, value in shown.items() if value}
             named = _ENDINGS.get(Path(path).suffix.lower(), "") if path else ""
             is_written = named in formats or (named in ("html", "parquet") and {"csv", "md"} <= set(formats))
@@ -357,8 +366,8 @@ def output_options(
         flagged = click.option(
             "--format", "format_", type=click.Choice(formats), help=f"The format.  [default: {formats[0]}]"
         )(flagged)
-        for name in reversed(card_names):
-            flagged = _CARD_OPTIONS[name](flagged)
+        for option in reversed(card_options.values()):
+            flagged = option(flagged)
         return flagged  # type: ignore[no-any-return]
 
     return decorate
@@ -372,7 +381,7 @@ _ENDINGS = {".csv": "csv", ".json": "json", ".md": "md", ".html": "html", ".htm"
 _CARD_OPTIONS = {
     "full": click.option("--full", is_flag=True, help="Show everything, however long it is."),
     "top": click.option("--top", type=click.IntRange(min=1), metavar="N",
-                        help="Show the N best and the N worst only."),
+                        help="Show the N first and the N last only."),
     "sort": click.option("--sort", type=click.Choice(["accuracy", "votes", "name"]), help="The order of the jurors."),
     "min_votes": click.option("--min-votes", type=click.IntRange(min=1), metavar="N",
                               help="Leave out jurors with fewer votes."),

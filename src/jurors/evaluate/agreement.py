@@ -70,7 +70,7 @@ from numpy.typing import NDArray
 
 from jurors._numeric import Floats, Integers
 from jurors.errors import SketchError
-from jurors.evaluate.card import shorten_names
+from jurors.evaluate.card import CardOptions, select_rows, shorten_names
 from jurors.evaluate.solution import vote_counts
 from jurors.options import Label
 from jurors.results import Columns, Drawable, Notes, Table
@@ -84,7 +84,6 @@ _DENSE_CELLS = 1 << 17  # of all votes, that need no sparse matrix
 _TABLE_CELLS = 1 << 23  # cells of the pairs' tables at a time
 _MOST_WORK = 4_000_000_000  # multiplications for an item's influence on the mean of all kappas
 Weights = Literal["nominal", "ordinal", "interval", "linear", "quadratic"]
-_SHOWN_PAIRS = 10  # that agree most, and that agree least
 _LONGEST_NAME = 14
 _MOST_VOTES = 20_000_000  # beyond so many, pairs have no intervals: each vote is paired with each other one
 _KAPPAS: dict[Weights, str] = {"nominal": "cohen_kappa", "linear": "linear_kappa", "quadratic": "quadratic_kappa"}
@@ -676,8 +675,12 @@ class AgreementStatistics(Drawable):
             columns |= {name: columns.get(name, pair.kappa), f"{name}_low": low, f"{name}_high": high}
         return columns
 
-    def _blocks(self) -> tuple[Table, Notes, Table]:
-        """The whole jury's coefficients, and those of the pairs that agree most and least, to read."""
+    def _blocks(self, **show: Any) -> tuple[Table, Notes, Table]:
+        """The whole jury's coefficients, and those of the pairs that agree most and least, to read.
+
+        `sort` is "agreement" (by kappa), "items" (that a pair shares) or "name"; of `full`, every pair is shown.
+        """
+        options = CardOptions(**{"sort": "agreement", **show})
         cells = []
         for c in self.coefficients:
             name = c.name.replace("_", " ") + ("" if c.weights in (None, "nominal") else f", {c.weights}")
@@ -688,9 +691,13 @@ class AgreementStatistics(Drawable):
         note = f"{self.level:.0%} intervals are for items of the same kind (jackknife over items{ratios})."
         last = _KAPPAS[self.kappas[-1].weights] if self.kappas else ""
         every = self._columns()
-        order = np.argsort(-np.nan_to_num(np.asarray(every[last or "agreement"], dtype=float), nan=-2.0), kind="stable")
-        more = len(order) > 2 * _SHOWN_PAIRS
-        at = np.concatenate([order[:_SHOWN_PAIRS], order[-_SHOWN_PAIRS:]]) if more else order
+        by = {"items": "items", "name": "first"}.get(options.sort, last or "agreement")
+        if by == "first":
+            order = sorted(range(len(every["first"])), key=lambda k: (every["first"][k], every["second"][k]))
+        else:
+            values = -np.nan_to_num(np.asarray(every[by], dtype=float), nan=-2.0)
+            order = np.argsort(values, kind="stable").tolist()
+        at = select_rows(order, options)
         columns = {name: values[at].tolist() for name, values in every.items()}
         ends = {f"{last}_low": "low", f"{last}_high": "high"}  # of the kappa that suits the scale best
         others = {f"{name}{end}" for name in _KAPPAS.values() for end in ("", "_low", "_high")} - {last, *ends}
@@ -703,8 +710,10 @@ class AgreementStatistics(Drawable):
         cells_of |= {name: [short[juror] for juror in columns[name]] for name in ("first", "second")}
         cells_of["items"] = [f"{count:,}" for count in columns["items"]]
         rows = zip(*(cells_of[name] for name in names), strict=True)
-        ends_shown = f"the {_SHOWN_PAIRS} that agree most and the {_SHOWN_PAIRS} that agree least, of {len(order):,}"
-        title = "Pairs" + (f" ({ends_shown})" if more else "")
+        half, is_by_kappa = len(at) // 2, by not in ("items", "first")
+        ends_shown = f"{half} that agree most and {half} least" if is_by_kappa else f"the first {half} and last {half}"
+        shown = f" ({ends_shown}, of {len(order):,}; --full shows all)"
+        title = "Pairs" + shown * (len(at) < len(order))
         pairs = Table(headers, tuple(rows), title=title, right=tuple(range(2, len(names))), width=80)
         return whole, Notes(tuple(filter(None, (note, self.about_left_out))), width=80), pairs
 
@@ -812,7 +821,9 @@ def _shown(value: Fraction | float | None) -> str | None:
 
 # -- who shares errors, by kappa ---------------------------------------------------------------------------------
 
-FEW_COMMON = 10  #: common items below which a pair's kappa is noise
+FEW_COMMON = 10  #: common items below which a pair's kappa is noise, on average over pairs, too
+# Of 88 reference juries the pair with the highest kappa errs together: of crowds, only if it shares so many items.
+_ENOUGH_COMMON = 100  # or half of the most that any pair shares
 _MOST_COMPARED = 20_000_000  # votes x jurors x labels: above, pairs would take longer than the grades
 _MOST_LISTED = 200  # pairs that a result lists
 _OFFSET, _SLOPE, _MEAN_SLOPE = 0.01, 0.64, 0.75  # error correlation by kappa: of a pair, and on average
@@ -835,7 +846,7 @@ class PairDependence:
 class PanelDependence:
     """Pairs of jurors, the most dependent first, and the number of independent jurors the panel is worth."""
 
-    pairs: tuple[PairDependence, ...]
+    pairs: tuple[PairDependence, ...]  #: those that share enough items for a kappa of their own
     mean_correlation: float
     effective_jurors: float
     interval: tuple[float, float]  #: of the effective number
@@ -863,6 +874,8 @@ def panel_dependence(sketch: Sketch, level: float = 0.95) -> PanelDependence | N
     is_known = ~np.isnan(kappa) & (items >= FEW_COMMON)
     if not is_known.any():
         return None
+    mean = _MEAN_SLOPE * float(kappa[is_known].mean())
+    is_known &= items >= min(_ENOUGH_COMMON, items.max() / 2)
     first, second, kappa = first[is_known], second[is_known], kappa[is_known]
     order = np.argsort(-kappa, kind="stable")[:_MOST_LISTED].tolist()
     z, listed = NormalDist().inv_cdf((1 + level) / 2), []
@@ -872,7 +885,6 @@ def panel_dependence(sketch: Sketch, level: float = 0.95) -> PanelDependence | N
         listed.append(
             PairDependence((sketch.jurors[first[k]], sketch.jurors[second[k]]), float(kappa[k]), center, ends)
         )
-    mean = _MEAN_SLOPE * float(kappa.mean())
     fewest, effective, most = (
         width / (1 + (width - 1) * min(max(x, 0.0), 1.0))  # none is worth more than itself
         for x in (mean + z * _MEAN_ABOVE, mean, mean - z * _MEAN_BELOW * min(1.0, _SMALL / width))

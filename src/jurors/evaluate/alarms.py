@@ -55,8 +55,8 @@ _KINDS = (
     ),
     AlarmKind(
         "correlated_errors", _ANY,
-        "jurors agree, or disagree, more than the estimated truth explains. A note where the effect is small, an alarm "
-        "where it is large",
+        "jurors agree, or disagree, more than the estimated truth explains. A note where the calibration allows for "
+        "it, an alarm where it is large",
         "Compare {who} with the others, or add gold labels: nothing but gold shows which side is right",
     ),
     AlarmKind(

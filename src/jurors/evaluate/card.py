@@ -8,14 +8,16 @@ many rows are shown, which columns fit, how alarms are shortened, and the senten
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from shlex import quote
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 
+from jurors.errors import short_names
 from jurors.evaluate.alarms import Alarm, sort_by_severity
 from jurors.evaluate.consistency import describe_bias
 from jurors.evaluate.family import suggest_families
@@ -55,7 +57,7 @@ class CardOptions:
 
     full: bool = False  #: everything, in as many lines as that takes
     top: int | None = None  #: so many of the best known and of the worst; None: all up to 20 jurors, else ten of each
-    sort: str = "accuracy"  #: "accuracy" (by the lower end of the interval), "votes" or "name"
+    sort: str = "accuracy"  #: "accuracy" (by the lower end of the interval; of levels, the error), "votes" or "name"
     min_votes: int = 0  #: leave out jurors with fewer votes
 
 
@@ -111,7 +113,7 @@ def _decimals(e: Evaluation) -> int:
 
 
 def shorten_names(names: Sequence[str], width: int) -> dict[str, str]:
-    """Names that fit a column: without the beginning that all share, then without their middle.
+    """Names that fit a column: without the beginning that all share, and where that is not enough, their middle.
 
     Returns
     -------
@@ -121,25 +123,27 @@ def shorten_names(names: Sequence[str], width: int) -> dict[str, str]:
     Examples
     --------
     >>> shorten_names(["openrouter/meta/llama-4", "openrouter/openai/gpt-5"], 16)
-    {'openrouter/meta/llama-4': '…meta/llama-4', 'openrouter/openai/gpt-5': '…openai/gpt-5'}
+    {'openrouter/meta/llama-4': 'meta/llama-4', 'openrouter/openai/gpt-5': 'openai/gpt-5'}
     >>> shorten_names(["a-very-long-name-of-one-juror"], 16)
     {'a-very-long-name-of-one-juror': 'a-very-l…e-juror'}
     """
-    shown = {name: str(name) for name in names}
-    if max(map(len, shown.values()), default=0) <= width:
-        return shown
-    longest, first = max(map(len, shown.values())), min(shown.values())
-    letters = enumerate(zip(first, max(shown.values()), strict=False))
-    shared = 0 if len(shown) == 1 else next((k for k, (a, b) in letters if a != b), len(first) - 1)
-    starts = [k + 1 for k in range(1, shared) if first[k] in "/:_- |"]
-    if starts:  # the first that is enough, else the last
-        start = next((k for k in starts if longest - k + 1 <= width), starts[-1])
-        shown = {name: f"…{text[start:]}" for name, text in shown.items()}
+    shown = short_names(tuple(names))
     cut = {name: shorten(text, width) for name, text in shown.items()}
     if len(set(cut.values())) == len(cut):
         return cut
     marks = [f"#{k + 1}" for k in range(len(shown))]
     return {j: shorten(text, width - len(mark)) + mark for (j, text), mark in zip(shown.items(), marks, strict=True)}
+
+
+def replace_names(text: str, names: Mapping[str, str]) -> str:
+    """A sentence in which jurors are called as the table does.
+
+    Returns
+    -------
+    str
+    """
+    longest = sorted((name for name, shown in names.items() if shown != name), key=lambda name: -len(name))
+    return re.sub("|".join(map(re.escape, longest)), lambda found: names[found[0]], text) if longest else text
 
 
 def shorten(name: object, width: int = LONGEST_NAME) -> str:
@@ -271,7 +275,7 @@ def name_leaders(leaders: Sequence[T], ranked: int, describe: Callable[[T], str]
     Examples
     --------
     >>> name_leaders(["ann", "bob", "cy"], 5, str)
-    'No clear best: ann and bob lead; 1 more may be as good.'
+    'No clear best: ann and bob lead, in any order; 1 more may be as good.'
     >>> name_leaders(["ann"], 5, str)
     'Best: ann.'
     """
@@ -282,7 +286,7 @@ def name_leaders(leaders: Sequence[T], ranked: int, describe: Callable[[T], str]
         return f"{what.capitalize()}: {only}." if ranked > 1 else f"Only {only} is ranked."
     more = len(leaders) - 2
     others = f"; {more:,} more may be as good" if more else ""
-    return f"No clear {what}: {' and '.join(map(describe, leaders[:2]))} lead{others}."
+    return f"No clear {what}: {' and '.join(map(describe, leaders[:2]))} lead, in any order{others}."
 
 
 def wrapped(*sentences: str) -> Notes:
@@ -290,11 +294,12 @@ def wrapped(*sentences: str) -> Notes:
     return Notes([text for text in sentences if text], width=WIDTH)
 
 
-def card_alarms(alarms: tuple[Alarm, ...], options: CardOptions) -> Notes:
+def card_alarms(alarms: tuple[Alarm, ...], options: CardOptions, jurors: Sequence[str] = ()) -> Notes:
     """The alarms of a card: all of them where it is full, else the most severe."""
     if options.full:
-        return Notes(alarm_lines(alarms))
-    return Notes(short_alarm_lines(alarms, _MOST_ALARM_LINES, {}), width=WIDTH, hanging="  ")
+        return Notes(alarm_lines(alarms, jurors))
+    lines = short_alarm_lines(alarms, _MOST_ALARM_LINES, shorten_names(jurors, LONGEST_NAME))
+    return Notes(lines, width=WIDTH, hanging="  ")
 
 
 def result_card(
@@ -307,9 +312,29 @@ def result_card(
     """
     remarks = wrapped(*(f"{line[:1].upper()}{line[1:]}." for line in result.remarks))
     more = [f"{left:,} more {what}: --full shows all, --top selects."] if left else []
-    blocks = [table, *more, *(full if options.full else ())]
-    card = [title, card_alarms(result.alarms, options), wrapped(*answer), *blocks, remarks]
+    blocks = [table, *more, *(_renamed(block, result) for block in (full if options.full else ()))]
+    card = [
+        title,
+        card_alarms(result.alarms, options, _jurors_of(result)),
+        wrapped(*answer),
+        *blocks,
+        remarks,
+    ]
     return [block for block in card if not isinstance(block, Notes) or block.lines]
+
+
+def _renamed(block: Block, result: Any) -> Block:
+    """A block that calls the result's jurors by their short names."""
+    if not isinstance(block, Table):
+        return block
+    names = short_names(_jurors_of(result))
+    return replace(block, rows=tuple(tuple(names.get(cell, cell) for cell in row) for row in block.rows))
+
+
+def _jurors_of(result: Any) -> tuple[str, ...]:
+    """The names of a result's jurors; a ranking of objects has only their number."""
+    jurors = getattr(result, "jurors", ())
+    return jurors if isinstance(jurors, tuple) else ()
 
 
 def sort_rows(order: list[int], names: Sequence[str], votes: Any, options: CardOptions) -> list[int]:
@@ -385,8 +410,9 @@ def card_blocks(e: Evaluation, options: CardOptions = SHORT) -> list[Block]:
     if e.family is None and e.is_calibrated and e.method == "latent" and e.ordered is None and not e.islands:
         distinct = [j for j, k in zip(e.jurors, e.representatives, strict=True) if e.jurors[k] == j]
         for family, who in suggest_families(distinct).items():  # whose names begin alike
-            option = quote(family + "=" + ",".join(who))
-            last.append(f"If {_list_names(who, ' and ')} share a family, add --family {option}.")
+            short = [short_names(e.jurors)[j] for j in who]
+            option = quote(family + "=" + ",".join(short))
+            last.append(f"If {_list_names(short, ' and ')} share a family, add --family {option}.")
     last += [] if options.full else next_steps(e)
     folded = sum(len(wrap(line, WIDTH, break_on_hyphens=False)) for line in (*answers, *last))
     room = _LINES - folded - len(shown) - 6  # the heading, the head of the table, and four blank lines
@@ -395,7 +421,7 @@ def card_blocks(e: Evaluation, options: CardOptions = SHORT) -> list[Block]:
     )
     blocks: list[Block] = [
         heading(e),
-        Notes(alarm_lines(e.alarms)) if options.full else Notes(alarms, width=WIDTH, hanging="  "),
+        Notes(alarm_lines(e.alarms, e.jurors)) if options.full else Notes(alarms, width=WIDTH, hanging="  "),
         Notes(answers, width=WIDTH),
         *([_fitting_table({j: names[j] for j in shown}, *card_cells(e, shown))] if e.has_grades else []),
         Notes(last, width=WIDTH),
@@ -472,7 +498,11 @@ def leader_sentence(e: Evaluation, digits: int = 0) -> str:
     ranking, names = e.ranking, card_names(e)
 
     def graded(juror: str) -> str:
-        return f"{names[juror]} {with_range(e.score[juror], e.interval_of('score', juror), digits)}"
+        name = f"juror {names[juror]}" if names[juror].isdecimal() else names[juror]
+        if e.ordered is not None:
+            error, bias, _ = e.ordered.row(juror)
+            return f"{name} ({_decimal(error)} levels off, bias {describe_bias(bias)})"
+        return f"{name} {with_range(e.score[juror], e.interval_of('score', juror), digits)}"
 
     if not ranking.ranked:
         return "No clear best: no juror is known to beat one that always gives the same answer."
@@ -482,10 +512,10 @@ def leader_sentence(e: Evaluation, digits: int = 0) -> str:
     if len(first) == 1:  # a single juror that can be ranked
         return f"No clear best: only {graded(first[0])} can be ranked."
     if more > 0 and len(ranking.leaders) == len(e.jurors):
-        return f"No clear best: any of the {len(e.jurors):,} may be."
+        return f"No clear best: any of the {len(e.jurors):,} may be, in any order."
     if more > 0:
-        return f"No clear best: {', '.join(map(graded, first))} and {more:,} more lead."
-    return f"No clear best: {' and '.join(map(graded, first))} lead."
+        return f"No clear best: {', '.join(map(graded, first))} and {more:,} more lead, in any order."
+    return f"No clear best: {' and '.join(map(graded, first))} lead, in any order."
 
 
 def _list_names(names: Sequence[str], between: str = ", ") -> str:
@@ -643,11 +673,8 @@ def short_alarm_lines(alarms: tuple[Alarm, ...], room: int, names: Mapping[str, 
         left = min(room - (k + 1 < len(loud)), 3 if alarm.level == "alarm" and not k else 2)
         if left < 1:
             return [*texts, f"! {len(loud) - k} more; --full shows all."]
-        text = alarm.sentence
-        for juror in sorted(alarm.jurors, key=lambda j: -len(str(j))):
-            if names.get(juror, juror) != juror:
-                text = text.replace(str(juror), names[juror])
-        if not any(text.startswith(str(juror)) for juror in alarm.jurors):
+        text = replace_names(alarm.sentence, names)
+        if not any(text.startswith(names.get(juror, juror)) for juror in alarm.jurors):
             text = f"{text[:1].upper()}{text[1:]}"
         folded = wrap(f"{_MARKS[alarm.level]} {text}", WIDTH, subsequent_indent="  ", break_on_hyphens=False)
         if len(folded) > left:
@@ -657,14 +684,15 @@ def short_alarm_lines(alarms: tuple[Alarm, ...], room: int, names: Mapping[str, 
     return texts
 
 
-def alarm_lines(alarms: tuple[Alarm, ...]) -> list[str]:
-    """One line an alarm, the most severe first.
+def alarm_lines(alarms: tuple[Alarm, ...], jurors: Sequence[str] = ()) -> list[str]:
+    """One line an alarm, the most severe first; these jurors by their short names.
 
     Returns
     -------
     list of str
     """
-    return [f"{_SIGNS[a.level]} {a.kind}: {a.sentence}" for a in sort_by_severity(alarms)]
+    names = short_names(tuple(jurors))
+    return [f"{_SIGNS[a.level]} {a.kind}: {replace_names(a.sentence, names)}" for a in sort_by_severity(alarms)]
 
 
 # -- the full card ----------------------------------------------------------------------------------------------
@@ -673,12 +701,12 @@ def alarm_lines(alarms: tuple[Alarm, ...]) -> list[str]:
 def _full_blocks(e: Evaluation) -> list[Block]:
     """Intervals of every number, dependence, abstentions, repeats, the independent-errors model, and notes."""
     blocks: list[Block] = []
-    level = f"{e.level * 100:g}%"
+    level, short = f"{e.level * 100:g}%", short_names(e.jurors)
     if e.has_grades and not e.exam and e.rules is None:
         blocks += [_beside_majority(e, e, "prevalence", ("label", "prevalence")), accuracy_table(e)]
     if e.dependence:
         rows = tuple(
-            (*pair.jurors, f"{pair.kappa:+z.2f}", f"{pair.correlation:+z.2f}",
+            (*(short[j] for j in pair.jurors), f"{pair.kappa:+z.2f}", f"{pair.correlation:+z.2f}",
              " – ".join(f"{end:+z.2f}" for end in pair.interval))
             for pair in e.dependence[:_MOST_PAIRS]
         )  # fmt: skip
@@ -696,10 +724,10 @@ def _beside_majority(
 ) -> Table:
     """Prevalences or scores with their intervals, beside those by majority vote."""
     majority = getattr(e.majority.to_float(), statistic) if e.majority else {}
-    values, rows = getattr(grades, statistic), []
+    values, rows, short = getattr(grades, statistic), [], short_names(e.jurors)
     for x in e.labels if statistic == "prevalence" else e.jurors:
         cells = percent(values.get(x)), percent_range(grades.interval_of(statistic, x)), percent(majority.get(x))
-        rows.append((str(_level(x)), *cells))
+        rows.append((short[x] if statistic == "score" else str(_level(x)), *cells))
     return Table((*heads, f"{e.level * 100:g}%", "if majority is right"), tuple(rows), title=title, right=(1, 2, 3))
 
 
@@ -711,15 +739,16 @@ def accuracy_table(e: Evaluation) -> Table:
     Table
     """
     rows: list[tuple[str, ...]] = []
+    short = short_names(e.jurors)
     if len(e.labels) > _MOST_LABELS:
         for j in e.jurors:
             known = [(x, str(a)) for a, x in e.accuracy.get(j, {}).items() if x is not None and x == x]
             cells = [f"{a} {percent(x)}" for x, a in (max(known), min(known))] if known else ["–", "–"]
-            rows.append((str(j), *cells))
+            rows.append((short[j], *cells))
         return Table(("juror", "best on", "worst on"), tuple(rows), right=(1, 2))
     heads = ["juror", *(head for a in e.labels for head in (f"on {_level(a)}", f"{e.level * 100:g}%"))]
     for j in (j for j in e.jurors if j in e.accuracy):
-        cells = [str(j)]
+        cells = [short[j]]
         for a in e.labels:
             cells += percent(e.accuracy[j].get(a)), percent_range(e.interval_of("accuracy", j, a))
         rows.append(tuple(cells))
@@ -739,7 +768,7 @@ def level_tables(e: Evaluation | KeyedEvaluation) -> list[Table]:
     rows = []
     for j in e.jurors:
         error, bias, kappa = e.ordered.row(j)
-        rows.append((j, _decimal(error), describe_bias(bias), _decimal(kappa)))
+        rows.append((short_names(e.jurors)[j], _decimal(error), describe_bias(bias), _decimal(kappa)))
     headers = ("juror", "mean error", "bias", "weighted kappa")
     return [Table(headers, tuple(rows), right=(1, 2, 3))]
 
@@ -765,7 +794,7 @@ def abstention_tables(e: Evaluation) -> list[Table]:
         cells = [f"{items:,}", percent(rates.abstained[j] / items if items else None)]
         for a in e.labels:
             cells += percent(rates.rate[j][a]), percent_range(rates.interval[j][a] or (float("nan"),) * 2)
-        rows.append((j, *cells))
+        rows.append((short_names(e.jurors)[j], *cells))
     title = "how often jurors abstain, by true label"
     return [Table(tuple(headers), tuple(rows), title=title, right=tuple(range(1, len(headers))))]
 
@@ -782,11 +811,11 @@ def repeat_tables(repeats: SelfAgreement | None) -> list[Table]:
         return []
     level = f"{repeats.level * 100:g}%"
     headers = ("juror", "items", "answers each", "ties", "agrees with itself", level, "alpha")
-    rows = []
+    rows, short = [], short_names(tuple(repeats.agreement))
     for j in repeats.agreement:
         times = f"{repeats.items[j]:,}", f"{repeats.times[j]:.1f}".removesuffix(".0"), f"{repeats.ties[j]:,}"
         agrees = percent(repeats.agreement[j]), percent_range(repeats.interval[j]), _decimal(repeats.alpha[j])
-        rows.append((j, *times, *agrees))
+        rows.append((short[j], *times, *agrees))
     title = "how consistent jurors are that answered an item several times"
     return [Table(headers, tuple(rows), title=title, right=tuple(range(1, len(headers))))]
 
@@ -911,7 +940,9 @@ def keyed_columns(keyed: KeyedEvaluation) -> Columns:
 
 
 def scored_jurors(keyed: KeyedEvaluation, options: CardOptions) -> list[str]:
-    """The jurors to show: by the lower end of their interval, those with few votes last; of many, the ends.
+    """The jurors to show, by the lower end of their interval or by how many levels they are off; of many, the ends.
+
+    Those with few votes come last.
 
     Returns
     -------
@@ -924,6 +955,8 @@ def scored_jurors(keyed: KeyedEvaluation, options: CardOptions) -> list[str]:
         known.sort(key=lambda j: -votes[j])
     elif options.sort == "name":
         known.sort()
+    elif keyed.ordered is not None:
+        known.sort(key=lambda j: (votes[j] < enough, keyed.ordered.mean_error[j]))
     else:
         known.sort(key=lambda j: (votes[j] < enough, -interval[j][0]))
     ranked = [j for j in known if votes[j] >= enough] if options.sort == "accuracy" else None
@@ -951,10 +984,11 @@ def score_tables(keyed: KeyedEvaluation, options: CardOptions = SHORT) -> list[B
     columns, by_label = card_cells(keyed, shown)
     if sum(map(_width, (*columns, *by_label))) + 2 + _SHORTEST_NAME > WIDTH:  # accuracies by label say more than kappa
         columns = [column for column in columns if column[0] != "kappa"]
+    names = _fitting_names(keyed.jurors, columns, by_label)
     blocks: list[Block] = [
         f"{keyed.items:,} items with a true label, {len(keyed.jurors):,} jurors",
         Notes(lines, width=WIDTH),
-        _fitting_table(_fitting_names(shown, columns, by_label), columns, by_label),
+        _fitting_table({j: names[j] for j in shown}, columns, by_label),
     ]
     if len(shown) < len(keyed.jurors):
         blocks.append(f"Shown: {len(shown)} of {len(keyed.jurors):,} jurors. See --full, --top and --sort.")
@@ -967,11 +1001,12 @@ def score_tables(keyed: KeyedEvaluation, options: CardOptions = SHORT) -> list[B
         *repeat_tables(keyed.repeats),
     ]
     groups: list[tuple[Any, ...]] = []  # pairs and trios, the most correlated first
+    short = short_names(keyed.jurors)
     for size in (2, 3) if len(keyed.jurors) <= 12 else (2,):
         of_size = keyed.correlations(size)
         for group in of_size[labels[0]]:
             values = [of_size[a][group] for a in labels]
-            groups.append((" + ".join(group), *(None if x is None else float(x) for x in values)))
+            groups.append((" + ".join(short[j] for j in group), *(None if x is None else float(x) for x in values)))
     groups.sort(key=lambda row: -max((abs(x) for x in row[1:] if x is not None), default=0.0))
     cells = tuple((who, *(None if x is None else f"{x:+z.6f}" for x in values)) for who, *values in groups[:60])
     title = "error correlations" + f" (the 60 largest of {len(groups):,})" * (len(groups) > 60)

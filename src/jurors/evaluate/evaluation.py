@@ -9,7 +9,8 @@ point estimate. A juror that always gives the same answer is right as often as t
 about it; neither do a handful of votes. Such jurors are neither best nor worst. An informative juror agrees with the
 true labels beyond chance (Cohen's kappa), or, of two labels, is clearly more often right on both than one that answers
 at random (Youden's J): where one label is rare, kappa alone would leave out good jurors. The leaders are those whose
-interval reaches the highest lower end of all; where only one does, it is the best.
+interval reaches the highest lower end of all; where only one does, it is the best. Ordered levels are ranked by how
+many levels a juror is off, as a near miss is no miss; the least that anybody is off leads too, as it has no interval.
 
 `KeyedEvaluation` holds the true statistics of a test with an answer key, and its error correlations exactly as the
 paper defines them,
@@ -85,7 +86,7 @@ _INFORMATIVE = 0.2  # kappa or J above which agreement with the truth is more th
 class JurorRanking:
     """The jurors of a panel, the best known first."""
 
-    order: tuple[str, ...]  #: all jurors with a score, by the lower end of its interval
+    order: tuple[str, ...]  #: all jurors with a score, by the lower end of its interval; of levels, by the mean error
     ranked: tuple[str, ...]  #: those that may be called best or worst, in the same order
     leaders: tuple[str, ...]  #: those that may be the best
     uninformative: tuple[str, ...]  #: those whose answers hardly depend on the item
@@ -108,11 +109,14 @@ def rank_jurors(e: Evaluation) -> JurorRanking:
     low = {j: ends[j][0] if ends[j][0] == ends[j][0] else -np.inf for j in known}  # without an interval, all may be
     high = {j: ends[j][1] if ends[j][1] == ends[j][1] else np.inf for j in known}
     order = tuple(sorted(known, key=lambda j: (-low[j], -e.score[j])))
+    if e.ordered is not None:
+        off = {j: np.inf if e.ordered.mean_error[j] is None else e.ordered.mean_error[j] for j in known}
+        order = tuple(sorted(known, key=lambda j: (off[j], -low[j])))
     votes, enough = e.votes, enough_votes(e.votes.values())
     informative = _informative_jurors(e, known)
     ranked = tuple(j for j in order if votes.get(j, enough) >= enough and j in informative)
     top = max((low[j] for j in ranked), default=-np.inf)
-    leaders = tuple(j for j in ranked if high[j] >= top)
+    leaders = tuple(j for j in ranked if high[j] >= top or (e.ordered is not None and j == ranked[0]))
     return JurorRanking(order, ranked, leaders, tuple(j for j in order if j not in informative))
 
 

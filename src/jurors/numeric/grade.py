@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors._numeric import Flags, Floats, Integers, single_threaded
-from jurors.errors import SketchError, format_first_names, format_names
+from jurors.errors import SketchError, format_first_names, format_names, short_names
 from jurors.evaluate.alarms import Alarm, AlarmPair, sort_by_severity
 from jurors.evaluate.card import (
     WIDTH,
@@ -394,8 +394,8 @@ class NumberGrades(RankedJurors, Drawable):
         answer = ["No juror can be ranked."]
         if ranked:
             described = {
-                name: f"{shorten(name)} {shown(self.reliability[k])} ({shown_range(self.reliability_ends[k])})"
-                for k, name in enumerate(self.jurors)
+                name: f"{shorten(short)} {shown(self.reliability[k])} ({shown_range(self.reliability_ends[k])})"
+                for k, (name, short) in enumerate(short_names(self.jurors).items())
             }
             leaders = name_leaders(self.leaders, len(ranked), described.__getitem__)
             truth = f"True values: {shown(self.truth_mean)} ± {shown(self.truth_spread)} on the panel's scale."
@@ -439,7 +439,7 @@ class NumberGrades(RankedJurors, Drawable):
         ends = [shown_range(self.reliability_ends[k]) or "–" for k in jurors]
         return fitted_table(
             [
-                CardColumn("juror", [self.jurors[k] for k in jurors]),
+                CardColumn("juror", [short_names(self.jurors)[self.jurors[k]] for k in jurors]),
                 *(column("rmse", "RMSE"), column("bias"), column("reliability")),
                 CardColumn(f"{self.level * 100:g}%", ends),
                 *(column(name, is_optional=True) for name in _LINE),

@@ -14,7 +14,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from jurors._numeric import Floats, Integers, jackknife_ends, single_threaded
-from jurors.errors import SketchError, VotesError
+from jurors.errors import SketchError, VotesError, short_names
 from jurors.evaluate.alarms import Alarm, sort_by_severity
 from jurors.evaluate.card import (
     WIDTH,
@@ -260,11 +260,11 @@ class NumberScores(Drawable):
         known = ~np.isnan(ends).any(axis=1) & (numbers >= enough_votes(numbers.tolist()))
         ranked = sorted(np.flatnonzero(known).tolist(), key=lambda k: -rising[k, 0])
         leaders = [k for k in ranked if rising[k, 1] >= rising[ranked[0], 0]]
-        head = "correlation" if self.is_other_unit else "RMSE"
+        head, short = "correlation" if self.is_other_unit else "RMSE", list(short_names(self.jurors).values())
         answer = name_leaders(
             leaders,
             len(ranked),
-            lambda k: f"{shorten(self.jurors[k])} ({head} {shown(value[k])}, {shown_range(ends[k])})",
+            lambda k: f"{shorten(short[k])} ({head} {shown(value[k])}, {shown_range(ends[k])})",
         )
         others = [k for k in range(len(self.jurors)) if k not in set(ranked)]
         order = sort_rows([*ranked, *others], self.jurors, numbers, options)
@@ -313,7 +313,7 @@ class NumberScores(Drawable):
         estimated = ["–" if self.grades is None else shown(self.grades.reliability[k]) for k in jurors]
         return fitted_table(
             [
-                CardColumn("juror", [self.jurors[k] for k in jurors]),
+                CardColumn("juror", [short_names(self.jurors)[self.jurors[k]] for k in jurors]),
                 column("rmse", "RMSE"),
                 CardColumn(f"{self.level * 100:g}%", [shown_range(self.by_key.rmse_ends[k]) or "–" for k in jurors]),
                 *(column("bias"), column("reliability")),

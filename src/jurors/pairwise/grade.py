@@ -19,7 +19,7 @@ from scipy.sparse import csr_array
 from scipy.special import betaincinv, expit, ndtri
 
 from jurors._numeric import Floats, Integers, are_connected, single_threaded
-from jurors.errors import SketchError, format_names
+from jurors.errors import SketchError, format_names, short_names
 from jurors.evaluate.alarms import Alarm, AlarmPair, sort_by_severity
 from jurors.evaluate.card import (
     CardColumn,
@@ -400,8 +400,8 @@ class PairGrades(RankedJurors, Result):
         ranked, order = self._ranked(), self._ordered(options)
         rows = select_rows(order, options, ranked)
         described = {
-            name: f"{shorten(name)} {_plain(self.discrimination[k])} ({_plain_range(self.discrimination_ends[k])})"
-            for k, name in enumerate(self.jurors)
+            name: f"{shorten(short)} {_plain(self.discrimination[k])} ({_plain_range(self.discrimination_ends[k])})"
+            for k, (name, short) in enumerate(short_names(self.jurors).items())
         }
         leaders = name_leaders(self.leaders, len(ranked), described.__getitem__)
         title = f"{count_noun(len(self.jurors), 'juror')}, {count_noun(self.objects, 'object')}, "
@@ -412,7 +412,7 @@ class PairGrades(RankedJurors, Result):
 
     def _table(self, rows: Sequence[int]) -> Table:
         columns = [
-            CardColumn("juror", [self.jurors[k] for k in rows]),
+            CardColumn("juror", [short_names(self.jurors)[self.jurors[k]] for k in rows]),
             CardColumn("discrimination", [_plain(self.discrimination[k]) for k in rows]),
             CardColumn(f"{self.level * 100:g}%", [_plain_range(self.discrimination_ends[k]) or "–" for k in rows]),
             CardColumn("picks first", [percent(self.first[k], 0) for k in rows]),

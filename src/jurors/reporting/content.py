@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from markupsafe import Markup, escape
 
-from jurors.errors import format_first_names
+from jurors.errors import format_first_names, short_names
 from jurors.evaluate.alarms import KINDS, Alarm, highest_level, sort_by_severity
 from jurors.evaluate.card import ENOUGH_VOTES, FEW_GOLD, answer_lines, leader_sentence, percent, percent_range
 from jurors.evaluate.dependence import dependence_with_key
@@ -139,7 +139,6 @@ _MAX_ACTIONS = 4
 _REVIEW = 40  # items
 _FEW_ITEMS = 30
 _NAMED = 3  # of the clearly weakest
-_SMALL_PANEL = 20  # jurors: in larger panels most pairs share few items
 
 Command: TypeAlias = Callable[..., str]
 
@@ -217,9 +216,6 @@ def _merged(loud: list[Alarm], e: Evaluation, keyed: KeyedEvaluation | None) -> 
             if by_key := _shared_errors(e, keyed):
                 advice.append(by_key)
                 continue
-            # what a model leaves unexplained finds the pair that shares errors half as often (evaluate/evaluation.py)
-            if e.dependence and len(e.jurors) <= _SMALL_PANEL:
-                named = names(e.dependence[0].jurors)
             reason = kind
         advice.append(escape(KINDS[reason].advice).format(who=named))
     return advice
@@ -273,16 +269,18 @@ def ranking(e: Evaluation, keyed: KeyedEvaluation | None = None) -> list[RankedJ
     few = {j for j in e.jurors if e.votes.get(j, enough) < enough}  # too few votes to be called best or worst
     wide = _wide_scores(e, keyed)
     ranked = set(e.ranking.ranked) if keyed is None else set(e.jurors) - few - wide
-    by_juror = _remarks(e, keyed, few, wide)
+    by_juror, leaders = _remarks(e, keyed, few, wide), set(e.leaders if keyed is None else ())
 
     def place(juror: str) -> tuple[bool, bool, float]:
         shown = actual.get(juror) if keyed is not None else -order.get(juror, len(order))
+        if keyed is not None and keyed.ordered is not None and (off := keyed.ordered.mean_error[juror]) is not None:
+            shown = -off
         known = is_number(shown)
         return not known, juror not in ranked, -shown if known else 0.0  # type: ignore[operator]
 
     return [
         RankedJuror(
-            rank=k,
+            rank=1 if j in leaders else k,
             juror=j,
             votes=e.votes.get(j),
             score=e.score[j] if is_number(e.score[j]) else None,
@@ -355,7 +353,9 @@ def _remarks(e: Evaluation, keyed: KeyedEvaluation | None, few: set[str], wide: 
             others = [other for other in group if other != juror]
             companions[juror] = list(dict.fromkeys([*companions.get(juror, ()), *others]))
     for juror, others in companions.items():
-        remarks[juror]["correlated"] = f"shares errors with {format_first_names(others, 2)}"
+        remarks[juror]["correlated"] = (
+            f"shares errors with {format_first_names([short_names(e.jurors)[j] for j in others], 2)}"
+        )
     for juror in [] if e.exam else worse_than_chance(keyed or e):
         if "inverted_juror" not in remarks[juror]:
             remarks[juror]["swapped"] = _SWAPPED
@@ -390,11 +390,16 @@ def people(e: Evaluation, rows: list[RankedJuror]) -> list[Markup]:
         lines = [escape(leader_sentence(e))]
         by_name = {row.juror: row for row in rows}
         if len(e.ranking.ranked) > 1:
-            last = by_name[min(e.ranking.ranked, key=lambda j: float(e.score[j]))]
+            last = by_name[e.ranking.ranked[-1]]
             rank = "Lowest" if len(e.ranking.ranked) == len(e.jurors) else "Lowest of the ranked"
             ends = f" ({percent_range(last.ends)})" if last.ends[0] == last.ends[0] else ""
-            line = Markup("{}: {}, {} right{}").format(rank, names([last.juror]), percent(last.score), ends)
-            if any(by_name[j].ends[0] <= last.ends[1] for j in e.ranking.ranked if j != last.juror):
+            text = f"{percent(last.score)} right{ends}"
+            if e.ordered is not None:
+                text = f"{e.ordered.mean_error[last.juror]:.2f} levels off"
+            line = Markup("{}: {}, {}").format(rank, names([last.juror]), text)
+            if e.ordered is None and any(
+                by_name[j].ends[0] <= last.ends[1] for j in e.ranking.ranked if j != last.juror
+            ):
                 line += Markup("; its interval overlaps others")
             lines.append(line + Markup("."))
         if e.ranking.uninformative:

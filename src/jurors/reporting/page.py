@@ -72,7 +72,9 @@ def template(name: str) -> Template:
     from jurors.reporting import tables
 
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=_escaped)
-    environment.filters.update(name=tables.name, percent=percent, range=tables.interval_text)
+    environment.filters.update(
+        name=tables.name, short=tables.with_short_names, percent=percent, range=tables.interval_text
+    )
     environment.globals["bar"] = bar
     return environment.from_string(resource("parts.html.jinja") + resource(name))
 
@@ -299,7 +301,7 @@ def make_page(
     Page
     """
     check_drawable()
-    from jurors.reporting.tables import find_findings
+    from jurors.reporting.tables import find_findings, showing_short_names
 
     others = [f"an {what}" if what[0] == "a" else what for what, source in inputs[1:] if source is not None]
     with closing(RuntimeMaker()) as maker:
@@ -318,14 +320,16 @@ def make_page(
             options, checked = kind.applicable(grading, others, where=_THESE), checksums()
             content = PAGES[kind](data, options["level"], command_on)
             about = provenance(checked, {**options, **shown_options, "scale": kind.scale}, command)
-            return Page(render_kind(content, about, heading), content.alarms)
+            with showing_short_names(getattr(data, "jurors", ())):
+                return Page(render_kind(content, about, heading), content.alarms)
         findings = find_findings(
             cast("Votes | Sketch", data), key, texts=texts, answers=answers, systems=systems, groups=groups, **grading
         )
         e = findings.evaluation
         options = {**grading, "method": e.method, "target": e.target, "level": e.level, "seed": grading.get("seed", 0)}
         about = provenance(checksums(), {**options, **shown_options}, command)
-        return Page(render(findings, about, maker, title=heading, command=command_on), e.alarms)
+        with showing_short_names(e.jurors):
+            return Page(render(findings, about, maker, title=heading, command=command_on), e.alarms)
 
 
 _WITH_GOLD = ("grade", "check", "label", "report")  # commands that take gold labels
@@ -402,6 +406,11 @@ def render(
     script = resource("report.js")
     runtime = maker.result()
     first, last = first_and_last(rows)
+    by = "the lower end of the interval" if keyed is None else "actual accuracy"
+    if e.ordered is not None:
+        by = "how many levels they are off" + ", by the key" * (keyed is not None)
+    if keyed is None and len(e.leaders) > 1:
+        by += "; all with the rank 1 may be the best"
     # Every alarm, and the first warnings; the page folds the others.
     loud = [group for group in alarms if group[0].level != "note"]
     shown = max(_MAX_LOUD, sum(group[0].level == "alarm" for group in loud))
@@ -415,7 +424,7 @@ def render(
         notes=[group for group in alarms if group[0].level == "note"], rows=rows, people=people(e, rows),
         first=first, last=last, left_out=len(rows) - len(first) - len(last), has_votes=bool(e.votes),
         can_rank=sum(row.is_ranked for row in rows), has_key=keyed is not None,
-        level=interval_name(e.level), low=low, high=high, axis=f"{low * 100:.0f} – {high * 100:.0f}%",
+        by=by, level=interval_name(e.level), low=low, high=high, axis=f"{low * 100:.0f} – {high * 100:.0f}%",
         actions=actions(e, findings.labelling, command, keyed=keyed), tabs=shown_tabs,
         proved=[] if audit is None else audit_lines(audit), proofs=[] if audit is None else audit_tables(audit),
         audit=Markup(inert(compact_json(audit.to_dict()))) if audit is not None else "",  # noqa: S704 - inert

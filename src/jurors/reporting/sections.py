@@ -10,11 +10,10 @@ from typing import Any
 from jurors.errors import SketchError
 from jurors.evaluate.card import percent, percent_range
 from jurors.evaluate.dependence import dependence_with_key
-from jurors.evaluate.solution import is_number
 from jurors.jury.systems import SystemComparison
 from jurors.reporting.charts import accuracy, labels, pairs
 from jurors.reporting.charts.base import MOST_JURORS, shown_jurors
-from jurors.reporting.tables import ReportFindings
+from jurors.reporting.tables import ReportFindings, with_short_names
 from jurors.uncertainty.alarms import intervals_held
 
 
@@ -83,7 +82,7 @@ def _exhibit(id_: str, reading: str, finding: str, chart: Any, *, about: slice =
 
     `about` selects the chart's second lines that the finding does not repeat.
     """
-    spec = chart.to_dict(validate=False)
+    finding, spec = with_short_names(finding), chart.to_dict(validate=False)
     title = spec.pop("title")
     spec["description"] = finding
     return ChartSection(id_, title["text"], tuple(title.get("subtitle", ()))[about], reading, finding, spec)
@@ -99,9 +98,10 @@ def _accuracy(findings: ReportFindings) -> ChartSection:
     e = findings.evaluation
     chart, drawn = accuracy.accuracy(e, findings.keyed), shown_jurors(e)
     finding = "No juror has an accuracy."
-    if scores := [(e.score[j], j) for j in drawn if is_number(e.score[j])]:
-        (low, worst), (high, best) = min(scores), max(scores)
-        finding = f"Over all items, accuracy goes from {percent(low)} ({worst}) to {percent(high)} ({best})."
+    known = set(drawn)
+    if ranked := [j for j in (e.ranking.ranked or e.ranking.order) if j in known]:
+        best, worst = (f"{percent(e.score[j])} ({j})" for j in (ranked[0], ranked[-1]))
+        finding = f"Over all items, accuracy goes from {best} to {worst}, the first and last in the table."
     if e.exam:
         reading = "Each dot is a juror's estimated accuracy, each bar its interval."
     elif len(e.labels) == 2:

@@ -7,19 +7,28 @@ untrusted: always text, never markup.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from markupsafe import Markup
 
 from jurors.audit.result import Audit, AuditedVotes, evaluate_audit
 from jurors.audit.sheet import auditable_votes, read_sheet
-from jurors.errors import JurorsError, OptionError
-from jurors.evaluate.card import abstention_tables, level_tables, percent, percent_range, repeat_tables
+from jurors.errors import JurorsError, OptionError, short_names
+from jurors.evaluate.card import (
+    abstention_tables,
+    level_tables,
+    percent,
+    percent_range,
+    repeat_tables,
+    replace_names,
+)
 from jurors.evaluate.dependence import dependence_with_key
 from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
 from jurors.jury.compare import Comparison, compare_counted, default_methods, score_counted
@@ -362,7 +371,7 @@ def _exact(findings: ReportFindings) -> PageTable | None:
         return None
     rows = [(f"prevalence of {a}", str(x), percent(model.prevalence.get(a))) for a, x in exact.prevalence.items()]
     rows += [
-        (f"accuracy of {j} on {a}", str(x), percent(model.accuracy[j][a]) if model.accuracy else "–")
+        (with_short_names(f"accuracy of {j} on {a}"), str(x), percent(model.accuracy[j][a]) if model.accuracy else "–")
         for j, by_label in exact.accuracy.items()
         for a, x in by_label.items()
     ]
@@ -379,9 +388,11 @@ def _solutions(findings: ReportFindings) -> PageTable | None:
     heads = ["selected" if k == 0 and model.solution is not None else f"solution {k + 1}" for k in range(len(shown))]
     rows = [(f"prevalence of {a}", *(percent(s.prevalence[a]) for s in shown)) for a in e.labels]
     rows += [
-        (f"accuracy of {j} on {a}", *(percent(s.accuracy[j][a]) for s in shown)) for j in e.jurors for a in e.labels
+        (with_short_names(f"accuracy of {j} on {a}"), *(percent(s.accuracy[j][a]) for s in shown))
+        for j in e.jurors
+        for a in e.labels
     ]
-    rows += [(f"score of {j}", *(percent(s.score[j]) for s in shown)) for j in e.jurors]
+    rows += [(with_short_names(f"score of {j}"), *(percent(s.score[j]) for s in shown)) for j in e.jurors]
     note = f"Selected: {model.rule}." if model.solution is not None else "None of them is real, so none is selected."
     left = len(model.solutions) - len(shown)
     note += f" {left:,} more are in the embedded numbers." if left else ""
@@ -447,7 +458,7 @@ def _methods(findings: ReportFindings) -> PageTable | None:
     if findings.comparison is None or len(findings.comparison.evaluations) < 2:
         return None
     columns, numbers = findings.comparison.rows(findings.evaluation.ranking.order[:_MAX_METHODS])
-    rows = tuple((name, *map(percent, values)) for name, *values in numbers)
+    rows = tuple((with_short_names(name), *map(percent, values)) for name, *values in numbers)
     return PageTable(columns, rows, "The same votes graded by other methods", id="table-methods")
 
 
@@ -456,7 +467,8 @@ def _items(findings: ReportFindings) -> PageTable | None:
     queue = findings.queue
     if queue is None or queue.wrong_labels is None:
         return None
-    shown = {"votes": short_vote(queue.votes or {}), **(queue.texts or {})}
+    votes = {_shown_names.get().get(juror, juror): cells for juror, cells in (queue.votes or {}).items()}
+    shown = {"votes": short_vote(votes), **(queue.texts or {})}
     cells = zip(*([_cut(text) for text in column] for column in shown.values()), strict=True)
     rows = tuple((str(i), str(a), percent(p), *more) for (i, a, p), more in zip(queue.rows(), cells, strict=True))
     columns = ("item", "best label", "probability", *shown)
@@ -475,7 +487,29 @@ _SHORT = 15  # characters that every screen has room for
 _END = 9  # characters of a long name's end that are always shown
 
 
-@lru_cache(maxsize=4096, typed=True)  # a page of twenty thousand items writes each name hundreds of times
+_shown_names: ContextVar[Mapping[Any, str]] = ContextVar("shown_names", default=MappingProxyType({}))
+
+
+@contextmanager
+def showing_short_names(jurors: Sequence[str]) -> Iterator[None]:
+    """Call these jurors by their short names on the page that is made meanwhile."""
+    token = _shown_names.set(short_names(tuple(jurors)))
+    try:
+        yield
+    finally:
+        _shown_names.reset(token)
+
+
+def with_short_names(sentence: str) -> str:
+    """A sentence that calls jurors as the page does.
+
+    Returns
+    -------
+    str
+    """
+    return replace_names(sentence, _shown_names.get())
+
+
 def name(text: Any) -> Markup:
     """Mark up a name that keeps its own direction; the page's style cuts a long one, which has the whole as a hint.
 
@@ -483,6 +517,11 @@ def name(text: Any) -> Markup:
     -------
     Markup
     """
+    return _marked_up(_shown_names.get().get(text, text))
+
+
+@lru_cache(maxsize=4096, typed=True)  # a page of twenty thousand items writes each name hundreds of times
+def _marked_up(text: Any) -> Markup:
     shown = escape_text(str(text))
     if len(shown) <= _SHORT:
         return Markup("<bdi>{}</bdi>").format(shown)

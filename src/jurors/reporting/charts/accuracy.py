@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from jurors.errors import SketchError
+from jurors.errors import SketchError, short_names
 from jurors.evaluate.card import percent, percent_range
 from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
 from jurors.jury.systems import SystemComparison, rank_text
@@ -126,6 +126,7 @@ def _plane_rows(evaluation: Any, jurors: Sequence[str], truth: KeyedEvaluation |
     """
     rows: list[Row] = []
     first, second = evaluation.labels
+    names = short_names(evaluation.jurors)
     for juror in jurors:
         row = share_cells("x", evaluation, "accuracy", juror, first)
         row |= share_cells("y", evaluation, "accuracy", juror, second)
@@ -133,7 +134,7 @@ def _plane_rows(evaluation: Any, jurors: Sequence[str], truth: KeyedEvaluation |
         if x is None or y is None:
             continue
         kind = OUTSIDE if not (0 <= x <= 1 and 0 <= y <= 1) else BETTER if x + y >= 1 else WORSE
-        row |= {"juror": juror, "score": share_of(evaluation, "score", juror), "kind": kind}
+        row |= {"juror": names[juror], "score": share_of(evaluation, "score", juror), "kind": kind}
         if truth is not None and juror in truth.jurors:
             row["actual_x"] = share_of(truth, "accuracy", juror, first)
             row["actual_y"] = share_of(truth, "accuracy", juror, second)
@@ -246,16 +247,20 @@ def _names(rows: Sequence[Row], domain: list[float], size: tuple[float, float]) 
 def _rows(evaluation: Any, truth: KeyedEvaluation | None, cells: Sequence[tuple[str, str, Any]]) -> list[Row]:
     """Make one row per cell: a juror, a label as text, and the name of the share."""
     rows: list[Row] = []
+    names = short_names(evaluation.jurors)
     for juror, label, name in cells:
-        row = {"juror": juror, "label": label, "score": share_of(evaluation, "score", juror)}
+        row = {"juror": names[juror], "label": label, "score": share_of(evaluation, "score", juror)}
         row |= share_cells("value", evaluation, *name)
         rows.append(row if truth is None else row | {"actual": share_of(truth, *name)})
     return rows
 
 
 def _by_score(evaluation: Any, jurors: Sequence[str]) -> list[str]:
+    """The jurors' short names, the most accurate first."""
+    names = short_names(evaluation.jurors)
     scores = {juror: share_of(evaluation, "score", juror) for juror in jurors}
-    return sorted(jurors, key=lambda juror: np.inf if (score := scores[juror]) is None else -score)
+    best = sorted(jurors, key=lambda juror: np.inf if (score := scores[juror]) is None else -score)
+    return [names[juror] for juror in best]
 
 
 def _tips(rows: list[Row], what: str) -> list[Any]:
@@ -318,14 +323,14 @@ def against_key(
     check_result(evaluation, (Evaluation,), "estimates against a key")
     check_result(keyed, (KeyedEvaluation,), "actual numbers")
     check_graded(evaluation)
-    jurors = [juror for juror in evaluation.jurors if juror in set(keyed.jurors)]
+    jurors, short = [j for j in evaluation.jurors if j in set(keyed.jurors)], short_names(evaluation.jurors)
     compared: list[tuple[Any, ...]] = [("score", juror) for juror in jurors]
     if not evaluation.exam:
         labels_of_both = [label for label in evaluation.labels if label in keyed.labels]
         compared = [(*of, a) for a in labels_of_both for of in (("prevalence",), *(("accuracy", j) for j in jurors))]
     rows: list[Row] = []
     for statistic, *of in compared:
-        row = {"statistic": statistic, "juror": "–" if statistic == "prevalence" else of[0]}
+        row = {"statistic": statistic, "juror": "–" if statistic == "prevalence" else short[of[0]]}
         row |= {"label": "all" if statistic == "score" else str(of[-1]), "actual": share_of(keyed, statistic, *of)}
         row |= share_cells("value", evaluation, statistic, *of)
         if row["value"] is not None and row["actual"] is not None:
@@ -393,19 +398,19 @@ def history(
     jurors = list(dict.fromkeys(juror for window in result.windows for juror in window.score))
     if not jurors:
         raise SketchError("no window has grades yet, so there is nothing to draw over time")
-    shown = jurors[:_MAX_JURORS]
+    shown, short = jurors[:_MAX_JURORS], short_names(tuple(jurors))
     scale = 1000 if result.by_time else 1  # Vega counts time in milliseconds
     rows: list[Row] = []
     for window in result.windows:
         for juror in shown:
             low, high = window.interval.get("score", {}).get(juror) or (None, None)
-            row = {"juror": juror, "at": window.span.end * scale, "items": window.span.items}
+            row = {"juror": short[juror], "at": window.span.end * scale, "items": window.span.items}
             ends = {"low": number(low), "high": number(high)}
             rows.append(row | ends | {"score": number(window.score.get(juror)), "kind": "score", "message": None})
     since = "since_time" if result.by_time else "since"
     nothing = {"items": None, "low": None, "high": None, "score": None}
     marks: list[Row] = [
-        {"juror": juror, "at": alarm[since] * scale, "kind": "alarm", "message": alarm["message"], **nothing}
+        {"juror": short[juror], "at": alarm[since] * scale, "kind": "alarm", "message": alarm["message"], **nothing}
         for alarm in alarms
         if alarm.get(since) is not None
         for juror in alarm["jurors"]
@@ -429,7 +434,8 @@ def history(
     line = base.mark_line(color=BLUE, point=alt.OverlayMarkDef(size=22, color=BLUE)).encode(x=x, y=y, tooltip=tips)
     rule = alt.Chart().transform_filter("datum.kind == 'alarm'").mark_rule(color=ORANGE, strokeWidth=2)
     rule = rule.encode(x=x, tooltip=[tip("message:N", "alarm")])
-    layered = alt.layer(band, line, rule, data=data(placed(rows, "juror", shown) + placed(marks, "juror", shown)))
+    names = [short[juror] for juror in shown]
+    layered = alt.layer(band, line, rule, data=data(placed(rows, "juror", names) + placed(marks, "juror", names)))
     layered = layered.properties(width=width / columns - _ROOM, height=height)
     panels = layered.facet(alt.Facet("juror:N", title=None, sort=by_place()), columns=columns).properties(spacing=14)
     return finish(panels, "How accurate each juror is over time", about)
@@ -456,7 +462,8 @@ def reliability(result: NumberGrades | NumberScores, *, width: float = 420, heig
         raise SketchError("nothing is estimated without the key, so there are no reliabilities to draw")
     actual = result.by_key.reliability if isinstance(result, NumberScores) else None
     rows: list[Row] = []
-    for k, juror in enumerate(grades.jurors):
+    names = list(short_names(grades.jurors).values())
+    for k, juror in enumerate(names):
         row: Row = {"juror": juror} if actual is None else {"juror": juror, "actual": number(actual[k])}
         low, high = (number(end) for end in grades.reliability_ends[k])
         text = "none" if low is None or high is None else f"{low:.2f} – {high:.2f}"
@@ -464,7 +471,7 @@ def reliability(result: NumberGrades | NumberScores, *, width: float = 420, heig
         rows.append(row | {"value_interval": text})
     best = np.argsort(-np.nan_to_num(grades.reliability, nan=-np.inf), kind="stable")
     step = max(5.0, min(20.0, _MAX_HEIGHT / len(rows)))
-    y = _name_axis("juror", [grades.jurors[k] for k in best], step)
+    y = _name_axis("juror", [names[k] for k in best], step)
     tips = [tip("juror:N", "juror"), tip("value:Q", "reliability", _FORM), tip("value_interval:N", "interval")]
     tips += [tip("actual:Q", "by the key", _FORM)] * (actual is not None)
     layers = dot_layers(rows, y, "reliability", tips, form=_FORM, ticks=6)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors._numeric import Floats
-from jurors.errors import SketchError
+from jurors.errors import SketchError, short_names
 from jurors.evaluate.card import percent
 from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
 from jurors.evaluate.solution import Partition, majority_partition, majority_shares, vote_counts
@@ -187,14 +187,14 @@ def bounds(
     columns = {name: result[name].tolist() for name in _CURVE}
     everyone = list(dict.fromkeys(j for j in columns["juror"] if j is not None))
     shown = [everyone[k] for k in selected(everyone, jurors, _MAX_CURVED)]
-    labels = list(dict.fromkeys(map(str, columns["label"])))
+    labels, short = list(dict.fromkeys(map(str, columns["label"]))), short_names(tuple(everyone))
     rows: list[Row] = []
     for correlation, outcome, statistic, juror, label, low, high in zip(*columns.values(), strict=True):
         if juror in shown if statistic == "accuracy" else str(label) == labels[0]:
-            panel = _PREVALENCE if juror is None else juror
+            panel = _PREVALENCE if juror is None else short[juror]
             row = {"correlation": correlation, "outcome": str(outcome).replace("_", " "), "panel": panel}
             rows.append(row | {"label": str(label), "low": number(low), "high": number(high)})
-    panels = [_PREVALENCE, *shown]
+    panels = [_PREVALENCE, *(short[juror] for juror in shown)]
     across = min(len(panels), 4)
     tips = [tip("panel:N", "of"), tip("label:N", "label")]
     tips += [tip("correlation:Q", "if no correlation exceeds", ".4f")]
@@ -360,18 +360,18 @@ def _legend(parts: Partition) -> tuple[list[str], list[str], dict[int, int]]:
 def _votes(parts: Partition, order: Any, scale: Any, column_of: dict[int, int], tall: float) -> Chart:
     """Draw the votes, a cell each, on the left."""
     sketch = parts.sketch
-    size = len(sketch.jurors)
+    size, names = len(sketch.jurors), list(short_names(sketch.jurors).values())
     rows = [
         {"tuple": t, "juror": juror, "label": str(sketch.labels[code]), "said": scale.domain[column_of[code]]}
         for t, codes in enumerate(sketch.tuples.codes[order].tolist())
-        for juror, code in zip(sketch.jurors, codes, strict=True)
+        for juror, code in zip(names, codes, strict=True)
         if code >= 0
     ]
     step = 16.0 if size <= 12 else max(1.5, 200 / size)
-    short = max(map(len, sketch.jurors)) * 7 <= step
+    short = max(map(len, names)) * 7 <= step
     angle = 0 if short else -60
     axis = alt.Axis(labelAngle=angle, labelLimit=110, ticks=False, domain=False, orient="top", labels=step >= 10)
-    padded = ordered(sketch.jurors, paddingInner=0.12 if step >= 5 else 0)
+    padded = ordered(names, paddingInner=0.12 if step >= 5 else 0)
     title = None if step >= 10 else count_noun(size, "juror")
     return (
         alt.Chart(data(rows))

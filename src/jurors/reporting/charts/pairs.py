@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from jurors._numeric import Floats
-from jurors.errors import SketchError, name_positions
+from jurors.errors import SketchError, name_positions, short_names
 from jurors.evaluate.agreement import FEW_COMMON, AgreementStatistics, agreement_statistics, pair_kappas
 from jurors.evaluate.dependence import Dependence, dependence_with_key
 from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
@@ -70,7 +70,7 @@ def agreement(
         what = "Those that share the most items"
         shown = sorted(np.argsort(-items.sum(axis=1), kind="stable")[:MOST_JURORS].tolist())
     matrix, items = matrix[np.ix_(shown, shown)], items[np.ix_(shown, shown)]
-    names = [statistics.jurors[k] for k in shown]
+    names = [short_names(statistics.jurors)[statistics.jurors[k]] for k in shown]
     alpha = statistics.krippendorff_alpha
     share = "" if statistics.agreement is None else f"two votes agree {float(statistics.agreement):.1%} of the time"
     chance = "" if alpha is None else f", Krippendorff's alpha {float(alpha):.2f}"
@@ -115,7 +115,8 @@ def dependence(
         *shown_of(shown, measured.jurors, "The most dependent"),
     ]
     items = measured.items[np.ix_(at, at)]
-    chart = _heat("error correlation", shown, correlation, items, (width, height))
+    names = [short_names(measured.jurors)[j] for j in shown]
+    chart = _heat("error correlation", names, correlation, items, (width, height))
     return finish(chart, "How far errors are correlated", about)
 
 
@@ -130,7 +131,7 @@ def _kappas(e: Evaluation, size: tuple[float | None, float | None]) -> Chart:
     kappa[items < FEW_COMMON] = np.nan
     about = [f"{count_noun(len(e.jurors), 'juror')} are worth about {e.effective_jurors:.1f} independent ones"]
     about += shown_of(shown, e.jurors, "The most dependent")
-    chart = _heat("kappa", shown, kappa, items, size)
+    chart = _heat("kappa", [short_names(e.jurors)[j] for j in shown], kappa, items, size)
     return finish(chart, "How far each pair of jurors agrees beyond chance", about)
 
 
@@ -265,9 +266,9 @@ def confusion(
     solution: Any = evaluation.solution if isinstance(evaluation, KeyedEvaluation) else evaluation.independent.solution
     if solution is None:
         raise SketchError("no real solution explains these votes, so there are no confusion matrices")
-    tables = solution.to_float().confusion
+    tables, short = solution.to_float().confusion, short_names(evaluation.jurors)
     rows: list[Row] = [
-        {"juror": j, "true": str(a), "said": str(b), "share": number(tables[j][a][b])}
+        {"juror": short[j], "true": str(a), "said": str(b), "share": number(tables[j][a][b])}
         for j in shown
         for a in evaluation.labels
         for b in evaluation.labels
@@ -292,7 +293,9 @@ def confusion(
         middle = (domain[0] + domain[1]) / 2
         ink = alt.condition(f"datum.share > {middle}", alt.value("#111111"), alt.value("#F5F5F5"))
         layers.append(base.mark_text(fontSize=10).encode(text=alt.Text("share:Q", format=".0%"), color=ink))
-    chart = alt.layer(*layers, data=data(placed(rows, "juror", shown))).properties(width=wide, height=tall)
+    chart = alt.layer(*layers, data=data(placed(rows, "juror", [short[j] for j in shown]))).properties(
+        width=wide, height=tall
+    )
     columns = max(1, min(len(shown), int(760 / (wide + 30))))
     chart = chart.facet(facet=alt.Facet("juror:N", sort=by_place(), title=None), columns=columns)
     how = "if errors were independent" if isinstance(evaluation, Evaluation) else "by the answer key"
