@@ -20,6 +20,7 @@ from jurors.errors import SketchError, check_choice
 from jurors.evaluate.agreement import AgreementStatistics, agreement_statistics
 from jurors.evaluate.alarms import Alarm, sort_by_severity
 from jurors.evaluate.card import WIDTH, CardOptions, percent, shown_jurors
+from jurors.evaluate.confidence import confidence_by_key
 from jurors.evaluate.consistency import self_agreement
 from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation, evaluate_with_key
 from jurors.jury.grade import grade_counted
@@ -325,7 +326,8 @@ def score_counted(counted: CountedVotes, key: Any) -> KeyedEvaluation:
         )
     keyed = evaluate_with_key(aligned.sketch, aligned.by_tuple(truth))
     steady = self_agreement(aligned.votes, DEFAULTS["level"])
-    return replace(keyed, alarms=tuple(outlier_alarms(keyed)), repeats=steady)
+    sure = None if aligned.votes.confidence is None else confidence_by_key(aligned.votes, truth)
+    return replace(keyed, alarms=tuple(outlier_alarms(keyed)), repeats=steady, confidence=sure)
 
 
 def agreement(source: Any, *, level: float = 0.95, **reading: Unpack[SourceOptions]) -> AgreementStatistics:

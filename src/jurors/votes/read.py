@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias, Unpack
 
@@ -31,6 +31,7 @@ from jurors.votes.codes import (
     python_value,
     recode,
 )
+from jurors.votes.confidence import attach_confidences
 from jurors.votes.findings import Spelling, table_findings
 from jurors.votes.io.duckdb_table import INTEGERS, SourceTable, ToolLog, open_source
 from jurors.votes.io.local_files import row_fault
@@ -347,10 +348,11 @@ def read_votes(source: Any, **reading: Unpack[SourceOptions]) -> Votes:
         "long": one vote per row, in columns item, juror, label (`task,worker,label` and the like are understood).
         "wide": one juror per column, beside an optional item column. "counts": wide, and a column says how many
         items each row stands for. "auto" tells from what the cells show, with the columns' names as hints.
-    item, juror, label, count
+    item, juror, label, count, confidence
         The names of these columns, where they are not the usual ones. A dotted path names a field inside records
         ("sample.id"); an item may be named by several columns together (["question_id", "model"], or joined by
-        commas): its name is theirs with a bar between.
+        commas): its name is theirs with a bar between. `confidence` says how sure a juror is that its vote is right,
+        from 0 to 1 or in percent; of a wide table, `judge_1_confidence` beside `judge_1`.
     missing
         Cells that mean "no vote", besides empty ones, null, NaN and words that can mean nothing else (N/A, -, skip);
         compared as text.
@@ -422,7 +424,7 @@ def read_votes(source: Any, **reading: Unpack[SourceOptions]) -> Votes:
         if isinstance(opened, ToolLog):
             return votes_of_log(opened, options)
         table, layout = open_layout(opened, options)
-        return votes_of(table.keep(layout.used), layout, options)
+        return confident_votes(table.keep(layout.kept), layout, options)
 
 
 def votes_of_log(log: ToolLog, options: Reading, records: Records | Votes | None = None) -> Votes:
@@ -506,6 +508,42 @@ def votes_of(table: SourceTable, layout: Layout, options: Reading, *, is_last: b
             repetition=None if layout.repeat is None else factorized(table, [layout.repeat])[0],
         )
     return with_table(collapse_repeats(votes, options), table, layout, options)
+
+
+def confident_votes(table: SourceTable, layout: Layout, options: Reading, *, is_last: bool = True) -> Votes:
+    """The votes of a table that keeps the columns of the layout, and the confidences beside them.
+
+    Returns
+    -------
+    Votes
+    """
+    votes = votes_of(table, layout, options, is_last=is_last and not layout.confidence)
+    if not layout.confidence:
+        return votes
+    named = [k for k in (layout.item, layout.juror) if k is not None]
+    columns = {k: factorize(cells(table, k)) for k in (*named, *(k for k, _ in layout.confidence))}
+    return attach_columns(votes, columns, table.names, layout, options)
+
+
+def attach_columns(
+    votes: Votes, columns: Mapping[int, Column], names: Sequence[str], layout: Layout, options: Reading
+) -> Votes:
+    """The votes with the confidences that some columns of their table hold.
+
+    Parameters
+    ----------
+    columns
+        The item, the juror and the confidences by position, each as (distinct values, code of each row).
+
+    Returns
+    -------
+    Votes
+    """
+    owner = {k: names[base] for k, base in layout.confidence}
+    items = None if layout.item is None else _distinct_names(*columns[layout.item], names[layout.item], "item")
+    jurors = None if layout.juror is None else _distinct_names(*columns[layout.juror], names[layout.juror], "juror")
+    parts = [(owner[k], *columns[k]) for k in owner]
+    return attach_confidences(votes, parts, items, jurors, is_asked=options.confidence is not None)
 
 
 def with_table(votes: Votes, table: SourceTable, layout: Layout, options: Reading) -> Votes:
