@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -32,7 +33,7 @@ def as_votes(votes: np.ndarray, sure: np.ndarray) -> jurors.Votes:
 
 
 def wide_frame(votes: np.ndarray, sure: np.ndarray, name: str = "judge_{}") -> pd.DataFrame:
-    columns = {"item": [f"q{k}" for k in range(len(votes))]}
+    columns: dict[str, Any] = {"item": [f"q{k}" for k in range(len(votes))]}
     for j in range(votes.shape[1]):
         columns[name.format(j + 1)] = np.array(LABELS)[votes[:, j]]
         columns[f"{name.format(j + 1)}_confidence"] = sure[:, j]
@@ -47,7 +48,7 @@ def long_frame(votes: np.ndarray, sure: np.ndarray, column: str = "confidence") 
 
 @pytest.mark.parametrize("rows", [6, 60])
 @pytest.mark.parametrize("layout", ["auto", "wide"])
-def test_a_column_of_confidences_is_no_juror(rows: int, layout: str, tmp_path: Path) -> None:
+def test_a_column_of_confidences_is_no_juror(rows: int, layout: Literal["auto", "wide"], tmp_path: Path) -> None:
     _, votes, sure = sure_jurors(rows, (0.9, 0.8, 0.7))
     frame = wide_frame(votes, sure, "ann{}")
     frame.to_csv(tmp_path / "votes.csv", index=False)
@@ -66,7 +67,9 @@ def test_long_and_wide_tables_files_and_frames_have_the_same_confidences(tmp_pat
     renamed = long_frame(votes, sure, "how_sure")
     expected = jurors.grade(wide_frame(votes, sure)).to_dict()["confidence"]
     assert set(expected) == {"judge_1", "judge_2", "judge_3"}
-    for source, options in ((long, {}), (tmp_path / "long.csv", {}), (renamed, {"confidence": "how_sure"})):
+    named: Any = {"confidence": "how_sure"}
+    sources: list[tuple[Any, Any]] = [(long, {}), (tmp_path / "long.csv", {}), (renamed, named)]
+    for source, options in sources:
         found = jurors.grade(source, **options).to_dict()["confidence"]
         assert {name: x["brier"] for name, x in found.items()} == {
             name: pytest.approx(x["brier"]) for name, x in expected.items()

@@ -70,7 +70,8 @@ class JurorConfidence:
         -------
         ndarray, as `confidence`
         """
-        return np.interp(confidence, [b.confidence for b in self.bins], [b.right for b in self.bins])
+        ends = [b.confidence for b in self.bins], [b.right for b in self.bins]
+        return np.asarray(np.interp(confidence, *ends), dtype=np.float64)
 
 
 def confidence_by_panel(

@@ -90,8 +90,8 @@ def read_counts(source: Source, **reading: Unpack[ReadingOptions]) -> Sketch | V
         if layout.confidence:
             size = sum(part.path.stat().st_size for part in table.parts if part.path.exists())
             if size <= _MOST_BYTES or options.confidence is not None:
-                votes = confident_votes(table.keep(layout.kept), layout, options)
-                return votes if votes.confidence is not None else Sketch.from_votes(votes)
+                whole = confident_votes(table.keep(layout.kept), layout, options)
+                return whole if whole.confidence is not None else Sketch.from_votes(whole)
         votes = None  # as long as counting takes the votes themselves
         if layout.repeat is None and layout.kind == "long":
             votes = _count_long(_of_selected(table, layout, options), layout, options)

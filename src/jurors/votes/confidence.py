@@ -2,7 +2,7 @@
 
 A column `confidence` of one vote per row, or `judge_1_confidence` beside `judge_1`, is no juror. `Confidences` holds
 its numbers by the names of items and jurors, so that votes may be selected and recoded without regard to it; whoever
-needs them asks for those of some votes. The probabilities that models give to every label become votes with a confidence.
+needs them asks for those of some votes. Models that give every label a probability become votes with a confidence.
 """
 
 from __future__ import annotations
@@ -127,9 +127,9 @@ def with_confidence_columns(layout: Layout, names: Sequence[str], pairs: Mapping
 
 def attach_confidences(
     votes: Votes,
-    columns: Sequence[tuple[str, Sequence[Any], NDArray[Any]]],
+    columns: Sequence[tuple[str, Sequence[Any] | NDArray[Any], NDArray[Any]]],
     items: tuple[Sequence[Any] | NDArray[Any], NDArray[Any]] | None,
-    jurors: tuple[Sequence[Any], NDArray[Any]] | None,
+    jurors: tuple[Sequence[Any] | NDArray[Any], NDArray[Any]] | None,
     *,
     is_asked: bool,
 ) -> Votes:

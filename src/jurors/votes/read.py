@@ -334,20 +334,18 @@ def read_votes(source: Any, **reading: Unpack[SourceOptions]) -> Votes:
     ----------
     source
         A path, a pattern such as "votes/*.parquet", a folder (every file below it), "-" for standard input, a file
-        object, or a list of these. CSV, TSV, JSON lines (or an array of records) and Parquet are recognised by
-        name, then by content; the text formats may be gzipped. Several files are read as one table and must have
-        the same columns. What other tools wrote (see `tool`) is recognised by its content. "book.xlsx::Sheet2" is a
-        sheet of an Excel workbook (without a name, the first; "::Sheet2!B3:F90" says which cells), "votes.db::judged"
-        a table of an SQLite or DuckDB database, "postgresql://host/db::judged" one of PostgreSQL.
+        object, or a list of these. CSV, TSV, JSON lines (or an array of records) and Parquet may be gzipped. Several
+        files are read as one table and must have the same columns. "book.xlsx::Sheet2" is a sheet of a workbook
+        ("::Sheet2!B3:F90" says which cells), "votes.db::judged" a table of an SQLite or DuckDB database,
+        "postgresql://host/db::judged" one of PostgreSQL.
 
-        An object in memory: a dataframe of any engine (also a pandas series or frame with an index of several levels),
-        a list of records, a list of (item, juror, label) tuples, a dict of columns, or a matrix with items in rows and
-        jurors in columns (a masked cell is missing). In a matrix of numbers -1 means no vote, as in scikit-learn; in a
-        dataframe or file -1 is a label like any other, unless `missing` names it.
+        An object in memory: a dataframe of any engine, a list of records, a list of (item, juror, label) tuples, a
+        dict of columns, a matrix with items in rows and jurors in columns, or probabilities (models x items x labels).
+        In a matrix of numbers -1 means no vote, as in scikit-learn; in a dataframe or file -1 is a label like any
+        other, unless `missing` names it.
     layout
-        "long": one vote per row, in columns item, juror, label (`task,worker,label` and the like are understood).
-        "wide": one juror per column, beside an optional item column. "counts": wide, and a column says how many
-        items each row stands for. "auto" tells from what the cells show, with the columns' names as hints.
+        "long": one vote per row, in columns item, juror, label (or `task,worker,label` and the like). "wide": one juror
+        per column. "counts": wide, and a column says how many items each row stands for. "auto" tells from the cells.
     item, juror, label, count, confidence
         The names of these columns, where they are not the usual ones. A dotted path names a field inside records
         ("sample.id"); an item may be named by several columns together (["question_id", "model"], or joined by
