@@ -84,6 +84,9 @@ class TableOptions(TypedDict, total=False):
     juror: Annotated[str | None, Option("The column that names the juror (long layout).", "COLUMN")]
     label: Annotated[str | None, Option("The column that holds the vote (long layout).", "COLUMN")]
     count: Annotated[str | None, Option("The column that holds the number of items (counts layout).", "COLUMN")]
+    confidence: Annotated[
+        str | None, Option("The column that says how sure the juror is of the vote (long layout).", "COLUMN")
+    ]
     ignore: Annotated[Sequence[str], Option("A column that is not a juror; repeatable.", "COLUMN", "repeated")]
     transpose: Annotated[
         bool, Option("Read jurors from rows and items from columns; juror= names the column of jurors.")
@@ -230,7 +233,7 @@ class Reading(_Values):
         check_choice(self.scale, get_args(Scale), "scale")
         if self.format is not None:
             check_choice(self.format, get_args(Format), "format")
-        for name in ("item", "label", "count", "repeat"):
+        for name in ("item", "label", "count", "repeat", "confidence"):
             if self.transpose and getattr(self, name) is not None:
                 message = f"{name}= (--{name}) does not apply to a transposed table, whose columns are items"
                 raise OptionError(message, code="does_not_apply", name=name)

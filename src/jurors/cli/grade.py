@@ -172,16 +172,33 @@ def systems(
 
 @click.command()
 @votes_options
-@key_options(required=True)
+@key_options(required=False)
 @by_option
+@click.option("--alt-test", metavar="JUROR,JUROR",
+              help="Instead of a key: test whether these jurors may take the place of the others.")  # fmt: skip
+@click.option("--epsilon", type=click.FloatRange(0, 1, max_open=True), default=0.2, show_default=True,
+              help="With --alt-test, how far they may fall behind: 0.2 beside experts, 0.1 beside crowds.")  # fmt: skip
 @click.option("--reference", metavar="TABLE", type=OUTPUT_PATH,
               help="Measure how far errors are shared, and add a row to TABLE, for `grade --reference`.")  # fmt: skip
 @output_options("text", "json", "csv", "md", alarms=False, card=True)
-def score(source: Source, key: KeySource, by: str | None, reference: str | None, output: Output) -> None:
+def score(
+    source: Source, key: KeySource, by: str | None, alt_test: str | None, epsilon: float, reference: str | None,
+    output: Output,
+) -> None:  # fmt: skip
     """Grade the jurors of FILE against an answer key, with their error correlations.
 
-    Numbers are compared with true values.
+    Numbers are compared with true values. With --alt-test, the other jurors take the place of the key.
     """
+    if alt_test is not None:
+        for name, value in (("key", key.path), ("by", by), ("reference", reference)):
+            if value is not None:
+                raise OptionError(f"--{name} does not apply with --alt-test; leave one out", code="does_not_apply")
+        with output.working("testing") as bar:
+            tested = jurors.score(source.read(bar), alt_test=alt_test.split(","), epsilon=epsilon)
+        output.show(tested)
+        return
+    if key.path is None:
+        raise click.MissingParameter(param_hint="'--key'", param_type="option")
     name = Path(without_secrets(str(source.files[0]))).name.split(".")[0]
     if reference is not None:
         source = source.rereadable()

@@ -64,7 +64,7 @@ def report(
     """Grade the jurors of FILE and write one self-contained HTML page: verdict, evidence, numbers, provenance.
 
     Numbers and preferences have a page, too. With --chart, write one chart: accuracy, prevalence, partition, agreement,
-    dependence, bounds, against_key, confusion, items or systems; of numbers, reliability.
+    dependence, bounds, against_key, confusion, items or systems; of numbers and confidences, reliability.
     """
     if good is not None and system is None:
         raise OptionError("--good is for systems; name their column with --system", code="does_not_apply")
@@ -189,13 +189,16 @@ def _draw(
         return jurors.plot.bounds(correlation_curve(sketch)), ()
     if kind == "items":
         result = jurors.label(votes, **grading)
-    elif kind == "reliability":  # of numbers; with a key, beside the reliability by the key
+    elif kind == "reliability":  # of numbers, or of confidences; with a key, by the key
         if kind_of(votes) is not NUMBERS:
-            message = f"the chart reliability is of numbers, and these votes are labels ({votes.scale_why})"
-            instead = "use --chart accuracy, or --scale interval"
-            raise OptionError(f"{message}: {instead}", code="does_not_apply", name="reliability")
-        level = applicable(NUMBERS, grading)
-        result = NUMBERS.grade(votes, **level) if truth is None else NUMBERS.score(votes, truth, **level)
+            if votes.confidence is None:
+                message = f"the chart reliability is of numbers, and these votes are labels ({votes.scale_why})"
+                instead = "use --chart accuracy, --scale interval, or votes with a confidence"
+                raise OptionError(f"{message}: {instead}", code="does_not_apply", name="reliability")
+            result = jurors.grade(votes, **grading) if truth is None else score_labels(votes, truth)
+        else:
+            level = applicable(NUMBERS, grading)
+            result = NUMBERS.grade(votes, **level) if truth is None else NUMBERS.score(votes, truth, **level)
     else:
         result = jurors.grade(votes, **grading)
     if kind == "prevalence":  # by every method; the selected one comes first, with its intervals

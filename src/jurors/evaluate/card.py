@@ -19,6 +19,7 @@ import numpy as np
 
 from jurors.errors import short_names
 from jurors.evaluate.alarms import Alarm, sort_by_severity
+from jurors.evaluate.confidence import confidence_tables
 from jurors.evaluate.consistency import describe_bias
 from jurors.evaluate.family import suggest_families
 from jurors.options import Label
@@ -712,7 +713,7 @@ def _full_blocks(e: Evaluation) -> list[Block]:
         )  # fmt: skip
         title = "most dependent pairs: kappa, and the error correlation of real pairs with that kappa"
         blocks.append(Table(("first", "second", "kappa", "correlation", level), rows, title=title, right=(2, 3, 4)))
-    blocks += [*abstention_tables(e), *repeat_tables(e.repeats)]
+    blocks += [*abstention_tables(e), *repeat_tables(e.repeats), *confidence_tables(e.confidence, e.level)]
     if e.is_calibrated and e.independent.solution is not None:
         title = f"independent-errors model (method {e.method})"
         blocks.append(_beside_majority(e, e.independent, "score", ("juror", "accuracy"), title))
@@ -999,6 +1000,7 @@ def score_tables(keyed: KeyedEvaluation, options: CardOptions = SHORT) -> list[B
         Table(("label", "prevalence"), prevalence, right=(1,)),
         *level_tables(keyed),
         *repeat_tables(keyed.repeats),
+        *confidence_tables(keyed.confidence, 0.95),
     ]
     groups: list[tuple[Any, ...]] = []  # pairs and trios, the most correlated first
     short = short_names(keyed.jurors)

@@ -324,6 +324,8 @@ class Evaluation(Drawable):
     sketch: Sketch | None = None  #: what was graded
     calibration: Calibrates | None = field(default=None, repr=False)
     exam: bool = False  #: labels mean nothing across items: only the scores do
+    #: how jurors' own confidence is graded, where the votes have it
+    grade_confidence: Callable[[Evaluation], NamedMapping] | None = field(default=None, repr=False)
     family: DeclaredFamilies | None = field(default=None, repr=False)  #: what the user declared about related jurors
     without_family: Evaluation | None = field(default=None, repr=False)  #: the same votes without that assumption
 
@@ -451,6 +453,11 @@ class Evaluation(Drawable):
         return abstention_rates(self.partition, self.target, self.level)
 
     @cached_property
+    def confidence(self) -> NamedMapping | None:
+        """Juror -> `JurorConfidence`: how well it knows when it is right; None where votes have no confidence."""
+        return None if self.grade_confidence is None else self.grade_confidence(self)
+
+    @cached_property
     def repeats(self) -> SelfAgreement | None:
         """How consistent jurors are who answered an item several times; None where no juror did."""
         return None if self.sketch is None else self_agreement(self.sketch.tuples, self.level)
@@ -540,6 +547,8 @@ class Evaluation(Drawable):
             document["abstentions"] = self.abstentions.to_dict()
         if self.repeats is not None:
             document["repeats"] = self.repeats.to_dict()
+        if self.confidence is not None:
+            document["confidence"] = self.confidence
         return document
 
     def _columns(self) -> Columns:
@@ -608,6 +617,7 @@ class KeyedEvaluation(_Solved, Drawable):
     solution: Solution
     alarms: tuple[Alarm, ...] = ()  #: outliers, by the key
     repeats: SelfAgreement | None = None  #: how consistent jurors are who answered an item again, and its worth
+    confidence: NamedMapping | None = None  #: juror -> `JurorConfidence`, where votes have a confidence
 
     _kind = "score"
 
@@ -820,6 +830,7 @@ class KeyedEvaluation(_Solved, Drawable):
             "alarms": self.alarms,
             **({} if self.ordered is None else {"ordered": self.ordered}),
             **({} if self.repeats is None else {"repeats": self.repeats.to_dict()}),
+            **({} if self.confidence is None else {"confidence": self.confidence}),
         }
 
     def _columns(self) -> Columns:

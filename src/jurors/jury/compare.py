@@ -16,10 +16,12 @@ from typing import Any, Unpack
 import numpy as np
 
 from jurors._numeric import single_threaded
-from jurors.errors import SketchError, check_choice
+from jurors.errors import OptionError, SketchError, check_choice
 from jurors.evaluate.agreement import AgreementStatistics, agreement_statistics
 from jurors.evaluate.alarms import Alarm, sort_by_severity
+from jurors.evaluate.alternative import EPSILON, alternative_test
 from jurors.evaluate.card import WIDTH, CardOptions, percent, shown_jurors
+from jurors.evaluate.confidence import confidence_by_key
 from jurors.evaluate.consistency import self_agreement
 from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation, evaluate_with_key
 from jurors.jury.grade import grade_counted
@@ -33,6 +35,7 @@ from jurors.jury.inputs import (
     input_alarms,
     label_refusals,
     read_input,
+    source_votes,
 )
 from jurors.jury.kinds import kind_of
 from jurors.jury.methods import METHODS, default_method
@@ -280,7 +283,10 @@ _MOST_LABELS = 1_000  # the result has jurors x labels² numbers
 
 
 @verb(SourceOptions, splits=True)
-def score(source: Any, key: Any, *, by: Any = None, **reading: Unpack[SourceOptions]) -> Any:
+def score(
+    source: Any, key: Any = None, *, by: Any = None, alt_test: Sequence[str] | None = None, epsilon: float = EPSILON,
+    **reading: Unpack[SourceOptions],
+) -> Any:  # fmt: skip
     """Grade any number of jurors against the true labels; of numbers, against the true values.
 
     Parameters
@@ -289,11 +295,13 @@ def score(source: Any, key: Any, *, by: Any = None, **reading: Unpack[SourceOpti
         As in `grade`.
     key
         True labels: a mapping from item to label, one label per row, a frame with `item` and `label`, or a file.
+    alt_test, epsilon
+        Instead of a key: jurors that may take the place of the others, and by how much they may fall behind.
 
     Returns
     -------
     KeyedEvaluation
-        Of numbers `NumberScores`; with `by` a `ByGroup` of them.
+        Of numbers `NumberScores`; with `by` a `ByGroup` of them; with `alt_test` an `AltTest`.
 
     Examples
     --------
@@ -301,6 +309,12 @@ def score(source: Any, key: Any, *, by: Any = None, **reading: Unpack[SourceOpti
     >>> truth.accuracy["bob"]["no"], truth.correlation("no", ["ann", "bob"])
     (Fraction(1, 2), Fraction(0, 1))
     """
+    if (key is None) == (alt_test is None):
+        raise OptionError("score needs the true labels (key=), or alt_test= without them")
+    if alt_test is not None:
+        votes = source_votes(read_input(source, **reading))
+        check_labels(votes)
+        return alternative_test(votes, alt_test, epsilon)
     if isinstance(source, Numbers):
         return score_numbers(source, key, **reading)
     data = read_input(source, **reading)
@@ -347,7 +361,8 @@ def score_counted(counted: CountedVotes, key: Any) -> KeyedEvaluation:
         )
     keyed = evaluate_with_key(aligned.sketch, aligned.by_tuple(truth))
     steady = self_agreement(aligned.votes, DEFAULTS["level"])
-    return replace(keyed, alarms=tuple(outlier_alarms(keyed)), repeats=steady)
+    sure = None if aligned.votes.confidence is None else confidence_by_key(aligned.votes, truth)
+    return replace(keyed, alarms=tuple(outlier_alarms(keyed)), repeats=steady, confidence=sure)
 
 
 @verb(SourceOptions, splits=True)

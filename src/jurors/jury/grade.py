@@ -20,8 +20,8 @@ from jurors.evaluate.evaluation import Evaluation
 from jurors.evaluate.family import DeclaredFamilies, resolve_families
 from jurors.evaluate.latent.models import find_repeated_jurors, merge_representatives
 from jurors.evaluate.rules import is_rule_panel
-from jurors.evaluate.solution import Choice
-from jurors.jury.calibration import Calibration
+from jurors.evaluate.solution import Choice, NamedMapping
+from jurors.jury.calibration import Calibration, calibration_basis
 from jurors.jury.inputs import (
     CountedVotes,
     count_gradable,
@@ -135,6 +135,8 @@ def grade_counted(
     Evaluation
     """
     result = _grade_counted(counted, known, grading, intervals)
+    if counted.votes.confidence is not None:
+        result = replace_unread(result, grade_confidence=partial(_grade_confidence, counted, known))
     return _with_families(result, grading) if grading.family else result
 
 
@@ -205,6 +207,20 @@ def _with_families(result: Evaluation, grading: Grading) -> Evaluation:
         knows, grading.target, grading.seed,
     )  # fmt: skip
     return replace_unread(result, family=family, without_family=result)
+
+
+def _grade_confidence(counted: CountedVotes, known: Integers | None, result: Evaluation) -> NamedMapping:
+    """Grade jurors' confidence by the votes of the others; nothing where the grades say nothing."""
+    from jurors.evaluate.confidence import confidence_by_panel
+
+    calibration = cast("Calibration", result.calibration)
+    if not result.has_grades or result.exam or result.rules is not None or result.islands or result.sketch is None:
+        return NamedMapping()
+    posterior = calibration_basis(result, calibration.blind or result, result.sketch)[1]
+    ends = {name: result.interval_of("score", name) for name in result.jurors}
+    return confidence_by_panel(
+        counted.votes, result.sketch, posterior, result.representatives, result.score, ends, known
+    )
 
 
 def _all_alarms(

@@ -31,7 +31,7 @@ from jurors.options import (
     text_columns,
 )
 from jurors.sketch.connectivity import MIN_JURORS
-from jurors.sketch.count import read_sketch
+from jurors.sketch.count import read_counts
 from jurors.sketch.sketch import Sketch, count_votes
 from jurors.votes.codes import numerals
 from jurors.votes.findings import find_findings, similar_names
@@ -107,9 +107,11 @@ def read_input(source: Any, *, by_item: bool = True, **reading: Unpack[SourceOpt
     if is_in_memory(source):
         if by_item or not is_table(source):
             return votes_in_memory(source, options)
-        return Sketch.from_frame(source, **check_applies(options, column_names(TableOptions), "a dataframe"))
+        from jurors.sketch.engines import read_frame
+
+        return read_frame(source, Reading.of(check_applies(options, column_names(TableOptions), "a dataframe")))
     options = check_applies(options, column_names(ReadingOptions), "files")
-    return read_votes(source, **options) if by_item else read_sketch(source, **options)
+    return read_votes(source, **options) if by_item else read_counts(source, **options)
 
 
 def read_data(source: Any, *, by_item: bool = True, **reading: Unpack[SourceOptions]) -> Any:

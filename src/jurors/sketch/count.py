@@ -28,6 +28,7 @@ from jurors.votes.layout import Layout
 from jurors.votes.read import (
     cells,
     clean_cells,
+    confident_votes,
     fetch_column,
     grid,
     labels_of,
@@ -48,6 +49,7 @@ _MOST_PAIRS = 1_000_000
 _HEAD_ROWS = 200_000
 _TAIL_BYTES = 1 << 16
 _WIDEST_RANGE = 1_000_000_000  # DuckDB's longest bitstring, 125 MB
+_MOST_BYTES = 100_000_000  # of files that are read whole for the confidences in them
 _NAMELESS = "('', 'nan', 'NaN', '-0')"
 
 
@@ -68,11 +70,28 @@ def read_sketch(source: Source, **reading: Unpack[ReadingOptions]) -> Sketch:
     >>> read_sketch(io.StringIO("ann,bob,cy\nyes,yes,no\nno,no,no\nyes,yes,no\n"))
     Sketch(3 items, 3 jurors, 2 tuples, labels no, yes)
     """
+    counted = read_counts(source, **reading)
+    return counted if isinstance(counted, Sketch) else Sketch.from_votes(counted)
+
+
+def read_counts(source: Source, **reading: Unpack[ReadingOptions]) -> Sketch | Votes:
+    """Count the votes in a file, as `read_sketch` does, unless it holds jurors' confidences.
+
+    Returns
+    -------
+    Sketch or Votes
+        The votes where columns of confidences stand beside them, in files of at most 100 MB or as the caller says.
+    """
     options = Reading.of(reading)
     with open_source(source, options) as opened:
         if isinstance(opened, ToolLog):
             return Sketch.from_votes(votes_of_log(opened, options))
         table, layout = open_layout(opened, options)
+        if layout.confidence:
+            size = sum(part.path.stat().st_size for part in table.parts if part.path.exists())
+            if size <= _MOST_BYTES or options.confidence is not None:
+                whole = confident_votes(table.keep(layout.kept), layout, options)
+                return whole if whole.confidence is not None else Sketch.from_votes(whole)
         votes = None  # as long as counting takes the votes themselves
         if layout.repeat is None and layout.kind == "long":
             votes = _count_long(_of_selected(table, layout, options), layout, options)

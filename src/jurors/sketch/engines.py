@@ -23,7 +23,7 @@ import numpy as np
 
 from jurors._numeric import Integers
 from jurors.errors import VotesError
-from jurors.options import Reading
+from jurors.options import Reading, TableOptions, column_names, text_columns
 from jurors.sketch.count import selected_cells, weighted_counts
 from jurors.sketch.sketch import Sketch
 from jurors.votes.codes import Finding, code_type, factorize, recode
@@ -37,6 +37,7 @@ from jurors.votes.frame import (
     traces_votes,
     transposed_votes,
     votes_from_columns,
+    votes_from_frame,
 )
 from jurors.votes.io.duckdb_table import BLANKS
 from jurors.votes.layout import Layout
@@ -93,6 +94,17 @@ def integers(series: Any) -> Integers:
 
 def count_frame(frame: Any, options: Reading) -> Sketch:
     """The sketch of a frame's votes, the same from every engine; VotesError as in `read_votes`."""
+    counted = read_frame(frame, options.but(confidence=None).without(*text_columns(options.confidence or ())))
+    return counted if isinstance(counted, Sketch) else Sketch.from_votes(counted)
+
+
+def read_frame(frame: Any, options: Reading) -> Sketch | Votes:
+    """The same, but the votes where columns of confidences stand beside them and the frame is in memory.
+
+    Returns
+    -------
+    Sketch or Votes
+    """
     opened = open_frame(frame)
     if (votes := traces_votes(opened, options)) is not None:
         return Sketch.from_votes(votes)
@@ -100,6 +112,9 @@ def count_frame(frame: Any, options: Reading) -> Sketch:
     if options.transpose:
         return Sketch.from_votes(transposed_votes(opened, options))
     layout = opened.layout(options)
+    if layout.confidence and (opened.is_eager or options.confidence is not None):
+        return votes_from_frame(frame, **{name: getattr(options, name) for name in column_names(TableOptions)})
+    layout = replace(layout, confidence=())
     table = opened.keep(layout)
     is_wide = len(layout.votes) > _WIDEST_PANDAS and opened.is_eager and opened.engine == "pandas"
     by_row = options.duplicates != "error" or layout.repeat is not None or is_wide

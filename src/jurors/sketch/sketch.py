@@ -433,7 +433,7 @@ def count_votes(votes: Votes) -> tuple[Sketch, Integers]:
         counted, places = count_votes(abstentions_as_label(votes))
         return Sketch(label_as_abstentions(counted.tuples)), places
     if not votes.is_dense or not len(votes.jurors):
-        return Sketch(replace(votes, items=None, counts=votes.weights)), np.arange(votes.rows)
+        return Sketch(replace(votes, items=None, counts=votes.weights, confidence=None)), np.arange(votes.rows)
     distinct, inverse, sizes = unique_rows(votes.codes, len(votes.labels))
     # bincount with weights would round above 2^53, so counts are added as integers.
     if weights is not None:
@@ -441,8 +441,9 @@ def count_votes(votes: Votes) -> tuple[Sketch, Integers]:
         np.add.at(sizes, inverse, weights)
     repeats = None if votes.repeats is None else votes.repeats.counted(inverse)
     tuples = replace(
-        votes, rows=len(distinct), items=None, counts=sizes, repeats=repeats, _dense=distinct, _sparse=None
-    )
+        votes, rows=len(distinct), items=None, counts=sizes, repeats=repeats, confidence=None,
+        _dense=distinct, _sparse=None,
+    )  # fmt: skip
     if weights is None:  # later it is unknown whether these are counts of rows
         tuples = with_findings(tuples, list(repeated_rows(tuples)))
     return Sketch(tuples), inverse

@@ -530,7 +530,7 @@ def table_findings(
     `joint` are the columns that were detected to name the item together.
     """
     if layout.kind != "long" and not text_columns(options.only):
-        known = {*text_columns(options.ignore), *text_columns(options.drop), *(names[k] for k in layout.used)}
+        known = {*text_columns(options.ignore), *text_columns(options.drop), *(names[k] for k in layout.kept)}
         if left := [name for name in names if name not in known]:
             which = "it does" if len(left) == 1 else "they do"
             message = f"not read, because {which} not look like votes: {list_names(left)}"

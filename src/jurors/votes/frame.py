@@ -43,7 +43,7 @@ from jurors.votes.layout import (
     quoted_names,
 )
 from jurors.votes.layout_detection import find_layout, find_transposed, joint_item
-from jurors.votes.read import Column, clean_cells, long_votes, wide_votes
+from jurors.votes.read import Column, attach_columns, clean_cells, long_votes, wide_votes
 from jurors.votes.scale import (
     SELECTION_OPTIONS,
     apply_scale,
@@ -355,9 +355,9 @@ class Frame:
                 raise not_labels(self.names[k], self.kinds[k])
         table = self.table
         if self.is_eager:
-            table = table.select(*(decoded(table[:, k]).alias(f"c{k}") for k in layout.used))
+            table = table.select(*(decoded(table[:, k]).alias(f"c{k}") for k in layout.kept))
         else:
-            table = numbered(table, layout.used)
+            table = numbered(table, layout.kept)
         # labels and names of a type that Python has no number for are compared in one that it has
         compared = {k: self.kinds[k] for k in (layout.juror, layout.label, *layout.votes) if k is not None}
         narrower: dict[int, Any] = {k: nw.Int64 for k, kind in compared.items() if kind in (nw.Int128, nw.UInt128)}
@@ -459,9 +459,10 @@ def votes_from_columns(frame: Frame, kept: Any, layout: Layout, options: Reading
     table, names = collect(kept), frame.names
     if not len(table):
         raise frame.no_rows()
-    columns = {k: column(table[f"c{k}"], names[k]) for k in layout.used if k != layout.count}
+    columns = {k: column(table[f"c{k}"], names[k]) for k in layout.kept if k != layout.count}
     if layout.kind == "long":
-        return long_votes([columns[k] for k in layout.used], [names[k] for k in layout.used], options)
+        votes = long_votes([columns[k] for k in layout.used], [names[k] for k in layout.used], options)
+        return attach_columns(votes, columns, names, layout, options) if layout.confidence else votes
     grid, values = grid_of([columns[k] for k in layout.votes])
     counts = None
     if layout.count is not None:
@@ -469,7 +470,7 @@ def votes_from_columns(frame: Frame, kept: Any, layout: Layout, options: Reading
     items = None if layout.item is None else (names[layout.item], columns[layout.item])
     if layout.kind == "wide" and items is None and frame.index is not None:
         items = ("the index", (frame.index, np.arange(len(table))))
-    return wide_votes(
+    votes = wide_votes(
         grid,
         values,
         jurors=[names[k] for k in layout.votes],
@@ -478,6 +479,7 @@ def votes_from_columns(frame: Frame, kept: Any, layout: Layout, options: Reading
         options=options,
         repetition=None if layout.repeat is None else columns[layout.repeat],
     )
+    return attach_columns(votes, columns, names, layout, options) if layout.confidence else votes
 
 
 def column(series: Any, name: str) -> Column:
@@ -565,6 +567,9 @@ def votes_in_memory(source: Any, options: Mapping[str, Any]) -> Votes:
             f"cannot read votes from {type(source).__name__}; give a path, a dataframe, a matrix, a list of records, "
             "a dict of columns, Votes or a Sketch"
         )
+    if isinstance(source, np.ndarray) and source.ndim == 3:  # models x items x labels
+        named = ("labels", "jurors", "items")
+        return Votes.from_probabilities(source, **check_applies(options, named, "probabilities"))
     given = check_applies(options, (*MATRIX_OPTIONS, *SELECTION_OPTIONS), "a matrix")
     about_votes = {n: v for n in ("scale", *SELECTION_OPTIONS) if (v := given.pop(n, None)) is not None}
     parsed = Reading(**about_votes)

@@ -32,7 +32,16 @@ from jurors.votes.layout import (
     quoted_names,
 )
 from jurors.votes.layout_detection import refuse_preferences
-from jurors.votes.read import cells, clean_cells, item_array, open_layout, spelled_labels, votes_of, votes_of_log
+from jurors.votes.read import (
+    cells,
+    clean_cells,
+    confident_votes,
+    item_array,
+    open_layout,
+    spelled_labels,
+    votes_of,
+    votes_of_log,
+)
 from jurors.votes.readers import Records, systems_of
 from jurors.votes.readers.base import as_text, parse_json
 from jurors.votes.scale import extend_labels
@@ -371,8 +380,8 @@ def read_votes_with_key(
                 table, layout = open_layout(whole.reaching(item=rest.item), rest)
                 truth = find_column(table.names, column)
         places = {name: find_column(table.names, other) for name, other in others.items()}
-        table = table.keep((*layout.used, truth, *places.values()))
-        votes = votes_of(table, layout, rest, is_last=False)
+        table = table.keep(tuple(dict.fromkeys((*layout.kept, truth, *places.values()))))
+        votes = confident_votes(table, layout, rest, is_last=False)
 
         def key_of(place: int, name: str, what: str) -> Key:
             labels = cells(table, place)

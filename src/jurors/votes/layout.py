@@ -49,12 +49,19 @@ class Layout:
     count: int | None = None
     votes: tuple[int, ...] = ()  #: wide and counts: the jurors' columns
     repeat: int | None = field(default=None, repr=False)  #: which of a juror's votes on an item it is
+    #: columns of confidences, each with that of the votes that it is about; no part of `used`
+    confidence: tuple[tuple[int, int], ...] = field(default=(), repr=False)
 
     @property
     def used(self) -> tuple[int, ...]:
         """Every column that is read, each once."""
         columns = (self.item, self.juror, self.label, self.count, *self.votes, self.repeat)
         return tuple(k for k in columns if k is not None)
+
+    @property
+    def kept(self) -> tuple[int, ...]:
+        """The same, and the columns of confidences."""
+        return (*self.used, *(k for k, _ in self.confidence))
 
 
 def find_column(names: Sequence[str], name: str) -> int:

@@ -21,6 +21,7 @@ import numpy as np
 from jurors.errors import OptionError, VotesError
 from jurors.options import Reading, text_columns
 from jurors.votes.codes import Finding, numerals
+from jurors.votes.confidence import confidence_columns, with_confidence_columns
 from jurors.votes.layout import (
     ANY_ITEM_WORDS,
     ANY_JUROR_WORDS,
@@ -110,9 +111,22 @@ def find_layout(
 
     """
     check_names(names)
+    beside = confidence_columns(names, options)
+    if beside or options.confidence is not None:
+        ignored = [names[k] for k in beside] + ([] if options.confidence is None else [options.confidence])
+        options_left = options.without(*ignored).but(confidence=None)
+    else:
+        options_left = options
+    layout = _plain_layout(names, options_left, look, count)
+    return with_confidence_columns(layout, names, beside, options)
+
+
+def _plain_layout(
+    names: Sequence[str], options: Reading, look: Callable[[], ColumnProfile], count: CountDistinct | None
+) -> Layout:
     if options.repeat is not None:
         column = find_column(names, options.repeat)
-        plain = find_layout(names, options.without(names[column]).but(repeat=None), look, count)
+        plain = _plain_layout(names, options.without(names[column]).but(repeat=None), look, count)
         if column in plain.used:
             name = names[column]
             raise VotesError(f"column {name!r} cannot number repetitions, it is the item, the juror or the label")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias, Unpack
 
@@ -40,6 +40,7 @@ from jurors.votes.codes import (
     python_value,
     recode,
 )
+from jurors.votes.confidence import attach_confidences
 from jurors.votes.findings import Spelling, table_findings
 from jurors.votes.io.duckdb_table import INTEGERS, SourceTable, ToolLog, open_source
 from jurors.votes.io.local_files import row_fault
@@ -343,24 +344,23 @@ def read_votes(source: Any, **reading: Unpack[SourceOptions]) -> Votes:
     ----------
     source
         A path, a pattern such as "votes/*.parquet", a folder (every file below it), "-" for standard input, a file
-        object, or a list of these. CSV, TSV, JSON lines (or an array of records) and Parquet are recognised by
-        name, then by content; the text formats may be gzipped. Several files are read as one table and must have
-        the same columns. What other tools wrote (see `tool`) is recognised by its content. "book.xlsx::Sheet2" is a
-        sheet of an Excel workbook (without a name, the first; "::Sheet2!B3:F90" says which cells), "votes.db::judged"
-        a table of an SQLite or DuckDB database, "postgresql://host/db::judged" one of PostgreSQL.
+        object, or a list of these. CSV, TSV, JSON lines (or an array of records) and Parquet may be gzipped. Several
+        files are read as one table and must have the same columns. "book.xlsx::Sheet2" is a sheet of a workbook
+        ("::Sheet2!B3:F90" says which cells), "votes.db::judged" a table of an SQLite or DuckDB database,
+        "postgresql://host/db::judged" one of PostgreSQL.
 
-        An object in memory: a dataframe of any engine (also a pandas series or frame with an index of several levels),
-        a list of records, a list of (item, juror, label) tuples, a dict of columns, or a matrix with items in rows and
-        jurors in columns (a masked cell is missing). In a matrix of numbers -1 means no vote, as in scikit-learn; in a
-        dataframe or file -1 is a label like any other, unless `missing` names it.
+        An object in memory: a dataframe of any engine, a list of records, a list of (item, juror, label) tuples, a
+        dict of columns, a matrix with items in rows and jurors in columns, or probabilities (models x items x labels).
+        In a matrix of numbers -1 means no vote, as in scikit-learn; in a dataframe or file -1 is a label like any
+        other, unless `missing` names it.
     layout
-        "long": one vote per row, in columns item, juror, label (`task,worker,label` and the like are understood).
-        "wide": one juror per column, beside an optional item column. "counts": wide, and a column says how many
-        items each row stands for. "auto" tells from what the cells show, with the columns' names as hints.
-    item, juror, label, count
+        "long": one vote per row, in columns item, juror, label (or `task,worker,label` and the like). "wide": one juror
+        per column. "counts": wide, and a column says how many items each row stands for. "auto" tells from the cells.
+    item, juror, label, count, confidence
         The names of these columns, where they are not the usual ones. A dotted path names a field inside records
         ("sample.id"); an item may be named by several columns together (["question_id", "model"], or joined by
-        commas): its name is theirs with a bar between.
+        commas): its name is theirs with a bar between. `confidence` says how sure a juror is that its vote is right,
+        from 0 to 1 or in percent; of a wide table, `judge_1_confidence` beside `judge_1`.
     missing
         Cells that mean "no vote", besides empty ones, null, NaN and words that can mean nothing else (N/A, -, skip);
         compared as text.
@@ -432,7 +432,7 @@ def read_votes(source: Any, **reading: Unpack[SourceOptions]) -> Votes:
         if isinstance(opened, ToolLog):
             return votes_of_log(opened, options)
         table, layout = open_layout(opened, options)
-        return votes_of(table.keep(layout.used), layout, options)
+        return confident_votes(table.keep(layout.kept), layout, options)
 
 
 def votes_of_log(log: ToolLog, options: Reading, records: Records | Votes | None = None) -> Votes:
@@ -516,6 +516,42 @@ def votes_of(table: SourceTable, layout: Layout, options: Reading, *, is_last: b
             repetition=None if layout.repeat is None else factorized(table, [layout.repeat])[0],
         )
     return with_table(collapse_repeats(votes, options), table, layout, options)
+
+
+def confident_votes(table: SourceTable, layout: Layout, options: Reading, *, is_last: bool = True) -> Votes:
+    """The votes of a table that keeps the columns of the layout, and the confidences beside them.
+
+    Returns
+    -------
+    Votes
+    """
+    votes = votes_of(table, layout, options, is_last=is_last and not layout.confidence)
+    if not layout.confidence:
+        return votes
+    named = [k for k in (layout.item, layout.juror) if k is not None]
+    columns = {k: factorize(cells(table, k)) for k in (*named, *(k for k, _ in layout.confidence))}
+    return attach_columns(votes, columns, table.names, layout, options)
+
+
+def attach_columns(
+    votes: Votes, columns: Mapping[int, Column], names: Sequence[str], layout: Layout, options: Reading
+) -> Votes:
+    """The votes with the confidences that some columns of their table hold.
+
+    Parameters
+    ----------
+    columns
+        The item, the juror and the confidences by position, each as (distinct values, code of each row).
+
+    Returns
+    -------
+    Votes
+    """
+    owner = {k: names[base] for k, base in layout.confidence}
+    items = None if layout.item is None else _distinct_names(*columns[layout.item], names[layout.item], "item")
+    jurors = None if layout.juror is None else _distinct_names(*columns[layout.juror], names[layout.juror], "juror")
+    parts = [(owner[k], *columns[k]) for k in owner]
+    return attach_confidences(votes, parts, items, jurors, is_asked=options.confidence is not None)
 
 
 def with_table(votes: Votes, table: SourceTable, layout: Layout, options: Reading) -> Votes:

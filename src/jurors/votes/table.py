@@ -30,6 +30,7 @@ from jurors.votes.codes import NO_VOTE, as_cells, checked_counts, code_type, enc
 
 if TYPE_CHECKING:
     from jurors.votes.codes import Finding
+    from jurors.votes.confidence import Confidences
     from jurors.votes.scale import Recoding
 
 _DENSE_CELLS = 1 << 22  # up to here a matrix is never a burden, however few votes it holds
@@ -394,6 +395,7 @@ class Votes:
     repeats: Repeats | None = None  #: the answers of jurors who voted twice or more on an item
     jurors_are_numbered: bool = False  #: whether the jurors' names are whole numbers in the source
     item_columns: tuple[str, ...] = ()  #: the columns whose cells, joined by a bar, are the items' names
+    confidence: Confidences | None = None  #: how sure jurors say they are of their votes
     _dense: Codes | None = None
     _sparse: tuple[NDArray[np.int64], NDArray[np.int32], Codes] | None = None
 
@@ -524,6 +526,23 @@ class Votes:
         from jurors.votes.frame import votes_from_frame
 
         return votes_from_frame(frame, **options)
+
+    @classmethod
+    def from_probabilities(
+        cls,
+        pred_probs: Any,
+        *,
+        labels: Sequence[Label] | None = None,
+        jurors: Sequence[Any] | None = None,
+        items: Sequence[Any] | NDArray[Any] | None = None,
+    ) -> Votes:
+        """Votes of models that give each label a probability: model -> items x labels, or models x items x labels.
+
+        A model votes for its likeliest label (a tie is no vote); the label's probability is its `confidence`.
+        """
+        from jurors.votes.confidence import votes_from_probabilities
+
+        return votes_from_probabilities(pred_probs, labels=labels, jurors=jurors, items=items)
 
     # -- what is there --------------------------------------------------------------------------------
 

@@ -446,17 +446,23 @@ def history(
 _FORM = ".2f"
 
 
-def reliability(result: NumberGrades | NumberScores, *, width: float = 420, height: float | None = None) -> Chart:
-    """The reliability of each juror who answers in numbers, the best first, with intervals, and by the key of a score.
+def reliability(
+    result: NumberGrades | NumberScores | Evaluation | KeyedEvaluation, *, width: float = 420,
+    height: float | None = None,
+) -> Chart:  # fmt: skip
+    """The reliability of each juror who answers in numbers; of labels, how often votes of each confidence are right.
 
-    Reliability is the squared correlation with the truth, from 0 to 1. The axis grows past [0, 1] when an
-    estimate lies outside: that is an alarm, and it must be visible.
+    Of numbers, it is the squared correlation with the truth, from 0 to 1, with intervals, the best first, and by the
+    key of a score. The axis grows past [0, 1] when an estimate lies outside: that is an alarm, and it must be visible.
+    Of labels with a confidence, it is the reliability diagram: a juror below the line is surer than it may be.
 
     Returns
     -------
     altair chart
     """
-    check_result(result, (NumberGrades, NumberScores), "reliabilities")
+    check_result(result, (NumberGrades, NumberScores, Evaluation, KeyedEvaluation), "reliabilities")
+    if isinstance(result, Evaluation | KeyedEvaluation):
+        return _reliability_diagram(result, width, height)
     grades = result if isinstance(result, NumberGrades) else result.grades
     if grades is None:
         raise SketchError("nothing is estimated without the key, so there are no reliabilities to draw")
@@ -484,6 +490,38 @@ def reliability(result: NumberGrades | NumberScores, *, width: float = 420, heig
         about.append(f"{count_noun(unknown, 'juror')} without a grade")
     about += ["Crosses: actual, by the answer key"] * (actual is not None)
     return finish(chart, "How reliable each juror is", about)
+
+
+def _reliability_diagram(result: Evaluation | KeyedEvaluation, width: float, height: float | None) -> Chart:
+    """Draw how often each juror's votes of each confidence are right; of many jurors, those with the most votes."""
+    graded = sorted((result.confidence or {}).items(), key=lambda pair: -pair[1].votes)
+    shown = [name for name, _ in graded[: len(PALETTE)]]
+    if not shown:
+        raise SketchError("no juror has 30 votes with a confidence, so there is no reliability diagram to draw")
+    rows: list[Row] = [
+        {"juror": name, "confidence": b.confidence, "right": b.right, "votes": b.votes}
+        for name, of_juror in graded[: len(PALETTE)]
+        for b in of_juror.bins
+    ]
+    domain = [min([0.5, *(min(row["confidence"], row["right"]) for row in rows)]) - 0.02, 1.02]
+    scale = alt.Scale(domain=domain, nice=False, zero=False)
+    colour = alt.Color("juror:N", scale=alt.Scale(domain=shown, range=list(PALETTE[: len(shown)]))).legend(title=None)
+    tips = [tip("juror:N", "juror"), tip("confidence:Q", "confidence", PERCENT), tip("right:Q", "right", PERCENT)]
+    base = alt.Chart(data(rows)).encode(
+        x=alt.X("confidence:Q", title="confidence", scale=scale).axis(format="%", tickCount=6),
+        y=alt.Y("right:Q", title="right", scale=scale).axis(format="%", tickCount=6),
+        color=colour, tooltip=[*tips, tip("votes:Q", "votes")],
+    )  # fmt: skip
+    ends = alt.Chart(data([{"confidence": x, "right": x} for x in (max(domain[0], 0.0), 1.0)]))
+    line = ends.mark_line(style="ink", strokeDash=[5, 4], strokeWidth=1.2)
+    points = base.mark_point(filled=True, opacity=0.9).encode(size=alt.Size("votes:Q", legend=None))
+    chart = alt.layer(line.encode(x="confidence:Q", y="right:Q"), base.mark_line(strokeWidth=1.5), points)
+    by = {"panel": "right by the other jurors", "gold": "right by the others and gold items", "key": "right by the key"}
+    about = [by[graded[0][1].by]]
+    if len(graded) > len(shown):
+        about.append(f"The {len(shown)} of {len(graded):,} jurors with the most votes")
+    chart = chart.properties(width=width, height=width if height is None else height)
+    return finish(chart, "How often votes are right, by the juror's confidence", about)
 
 
 # -- the systems under test, by tier --
