@@ -53,6 +53,8 @@ def grade(
 
             votes, groups = source.read_with_groups(by, bar)
             graded = grade_by(votes, groups, column=by, **applicable(kind_of(votes), grading))
+        if output.options.get("full"):
+            _ = getattr(graded, "leaders_without", None)  # JSON has it where it is computed
     output.show(graded)
 
 
