@@ -5,7 +5,9 @@ Four tables, each family of sets counting once:
 - `pairs`: panels of 4 to 40 jurors drawn from the reference juries. How often the pair with the highest Cohen's
   kappa (`Evaluation.dependence`) is the pair whose errors are truly the most correlated; how far the effective number
   of jurors is off; and how often its 95% interval, made without the family of the set, holds it.
-- `best`: panels of 3, 5, 7 and 10. How often `Evaluation.best` names a juror, and whether it is the best by the key.
+- `best`: panels of 3, 5, 7 and 10, and whole ones of up to 10, with and without gold, by the reference juries of other
+  families. How often `Evaluation.best` names a juror, whether it is the best by the key, and whether `leaders` hold the
+  best of the jurors that can be ranked, and of all.
 - `planted`: five simulated judges, two of one family that err together on a common part of the items, with and without
   `family=`, and without it but with gold labels.
 - `declared`: panels of 5, 7 and 10, where the truly most correlated pair, and a random pair, is declared as a family.
@@ -18,18 +20,20 @@ from __future__ import annotations
 import argparse
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from reference_sets import data_folder, family_of, folders
-from small_panels import SIZES, draw_panels
+from small_panels import LEAST_ITEMS, SIZES, draw_panels
 
 import jurors
 from jurors.errors import JurorsError
 from jurors.evaluate.agreement import panel_dependence
 from jurors.evaluate.dependence import dependence_with_key
 from jurors.results import Table
+from jurors.uncertainty.reference import Population, fit_population, shipped_juries
 
 
 def outcome(votes: Any, key: Any) -> dict[str, float] | None:
@@ -70,8 +74,8 @@ def add_coverage(rows: list[tuple[str, dict[str, float]]]) -> None:
             one["inside 95%"] = float(ends[0] - 1e-9 <= one["effective"] <= ends[1] + 1e-9)
 
 
-def drawn_panels(draws: int, sizes: tuple[int, ...] = SIZES) -> Iterator[tuple[str, int, Any, Any]]:
-    """Panels of the reference juries: family of the set, size, votes, key."""
+def drawn_panels(draws: int, sizes: tuple[int, ...] = SIZES, *, whole: int = 0) -> Iterator[tuple[str, int, Any, Any]]:
+    """Panels of the reference juries: family of the set, size (0: whole, of up to so many jurors), votes, key."""
     base = data_folder()
     if base is None:
         print("skipped: no vote sets here; set JURORS_DATA to the folder that holds them")
@@ -79,6 +83,9 @@ def drawn_panels(draws: int, sizes: tuple[int, ...] = SIZES) -> Iterator[tuple[s
     for folder in folders(Path(base)):
         for size, votes, key in draw_panels(folder, draws, 3, sizes):
             yield family_of(folder.name), size, votes, key
+        votes = jurors.read_votes(folder / "votes.csv.gz", scale="nominal") if whole else None
+        if votes is not None and len(votes.jurors) <= whole:
+            yield family_of(folder.name), 0, votes, jurors.read_key(folder / "truth.csv.gz")
 
 
 def mean_over_families(rows: list[tuple[str, dict[str, float]]], name: str) -> float:
@@ -115,30 +122,69 @@ def pairs_table(draws: int) -> None:
     show("the most correlated pair is right; error of the effective number", found, columns | {"inside 95%": ".0%"})
 
 
+@cache
+def population_without(family: str) -> Population:
+    """Fitted on the reference juries of all other families."""
+    return fit_population([jury for jury in shipped_juries() if family_of(jury.name) != family])
+
+
+def grade_unseen(votes: Any, family: str, **options: Any) -> Any:
+    """Grade a panel by reference juries that are not of its family."""
+    graded = jurors.grade(votes, **options)
+    if graded.calibration is not None:  # read when its numbers are
+        graded.calibration.__dict__["_population"] = population_without(family)
+    return graded
+
+
 def best_table(draws: int) -> None:
     """How often a best juror is named, and whether it is the best by the key."""
     found: dict[Any, list[tuple[str, dict[str, float]]]] = defaultdict(list)
-    for family, size, votes, key in drawn_panels(draws):
+    rng = np.random.default_rng(0)
+    for family, size, votes, key in drawn_panels(draws, whole=SIZES[-1]):
         try:
-            graded, truth = jurors.grade(votes), jurors.score(votes, key).score
+            keyed = jurors.score(votes, key)
+            if keyed.items < LEAST_ITEMS:
+                continue
+            for gold in (0, 20, 50, 100):
+                if 2 * gold <= keyed.items:
+                    known = draw_known(votes, key, gold, rng)
+                    one = _best_figures(grade_unseen(votes, family, gold=known), keyed)
+                    for kind in ((size or "whole", "all") if not gold else (f"{gold} gold",)) if one else ():
+                        found[kind].append((family, one))
         except JurorsError:
             continue
-        known = {j: float(x) for j, x in truth.items() if x is not None}
-        if not graded.score or not known:
-            continue
-        top = max(known.values())
-        leads = max(graded.score, key=lambda j: graded.score[j] or 0)
-        one = {"named": float(graded.best is not None), "highest score is best": float(known.get(leads, 0) == top)}
-        one["leaders hold the best"] = float(any(known.get(j) == top for j in graded.leaders))
-        if graded.best is not None:
-            one["named is best"] = float(known.get(graded.best, 0) == top)
-        for kind in (size, "all"):
-            found[kind].append((family, one))
-    columns = dict.fromkeys(("named", "named is best", "highest score is best", "leaders hold the best"), ".0%")
-    show("who is best", found, columns)
-    named = sum("named is best" in one for _, one in found["all"])
-    right = sum(one.get("named is best", 0) for _, one in found["all"])
-    print(f"named in {named} panels, right in {right:.0f}")
+    columns = dict.fromkeys(
+        ("named", "named is best", "highest score is best", "leaders", "they hold the best", "of those ranked"), ".0%"
+    )
+    show("who is best", dict(sorted(found.items(), key=lambda kind: str(kind[0]).zfill(9))), columns)
+    for kind in ("all", *(kind for kind in found if str(kind).endswith("gold"))):
+        named = [one["named is best"] for _, one in found[kind] if "named is best" in one]
+        print(f"{kind}: named in {len(named)} of {len(found[kind])} panels, right in {sum(named):.0f}")
+
+
+def draw_known(votes: Any, key: Any, size: int, rng: np.random.Generator) -> dict[Any, Any] | None:
+    """The labels of so many random items that have votes and a key; None of no item."""
+    items = set(map(str, votes.item_names()))
+    known = [pair for pair in zip(key.items, key.labels, strict=True) if str(pair[0]) in items]
+    return {known[k][0]: known[k][1] for k in rng.choice(len(known), size, replace=False)} if size else None
+
+
+def _best_figures(graded: Any, keyed: Any) -> dict[str, float]:
+    """Whether the named and the leading jurors are the best by the key; nothing of rules."""
+    true = {j: float(x) for j, x in keyed.score.items() if x is not None}
+    if not graded.score or not true or graded.rules is not None:
+        return {}
+    top, ranked = max(true.values()), [j for j in graded.ranking.ranked if j in true]
+    leads = max(graded.score, key=lambda j: graded.score[j] or 0)
+    one = {"named": float(graded.best is not None), "highest score is best": float(true.get(leads, 0) == top)}
+    if ranked:
+        one["leaders"] = len(graded.leaders) / len(ranked)
+        one["they hold the best"] = float(any(true.get(j) == top for j in graded.leaders))
+        best_ranked = max(true[j] for j in ranked)
+        one["of those ranked"] = float(any(true.get(j) == best_ranked for j in graded.leaders))
+    if graded.best is not None:
+        one["named is best"] = float(true.get(graded.best, 0) == top)
+    return one
 
 
 PLANTED = ("gpt-a", "gpt-b", "claude", "llama", "mistral")
@@ -192,7 +238,7 @@ def planted_table(runs: int) -> None:
         for declared in (False, True)
     ]
     cases += [("1,000 items, 4 jurors, declared", {"items": 1_000, "declared": True, "jurors_": 4})]
-    for gold in (20, 50, 100):
+    for gold in (20, 50, 100, 200):
         cases.append((f"1,000 items, {gold} gold", {"items": 1_000, "declared": False, "gold": gold}))
     cases.append(("1,000 items, 20 gold, declared", {"items": 1_000, "declared": True, "gold": 20}))
     found = {name: [("", planted_run(seed=seed, **case)) for seed in range(runs)] for name, case in cases}

@@ -125,6 +125,19 @@ def test_intervals_hold_the_truth_and_narrow_with_labels() -> None:
 
 
 @pytest.mark.slow
+def test_a_juror_that_every_label_finds_right_may_always_be_right() -> None:
+    """By controls and weights alone, this draw would refute it."""
+    rng = np.random.default_rng(47)
+    truth = np.where(rng.random(90) < 0.9, 0, rng.integers(0, 2, 90))
+    codes = np.where(rng.random((90, 5)) < [1, 0.9, 0.9, 0.9, 0.9], truth[:, None], 1 - truth[:, None])
+    votes = Votes.from_matrix(codes, items=range(90), labels=LABELS[:2])
+    sheet = plan(votes, 40, seed=47)
+    found = result(votes, replace(sheet, labels=tuple(LABELS[truth[int(item)]] for item in sheet.items)))
+    perfect = found.to_dict()["guaranteed"]["score"][votes.jurors[0]]["interval"]
+    assert perfect[1] == 1
+    assert perfect[0] > 0.8
+
+
 def test_a_share_that_labels_alone_rule_out_does_not_hide_those_that_bets_refute() -> None:
     random = np.random.default_rng(2)
     truth = random.integers(0, 2, 600)

@@ -299,6 +299,36 @@ def test_neither_constant_jurors_nor_a_handful_of_votes_are_best(
     assert shown[: len(result.ranking.ranked)] == list(result.ranking.ranked)
 
 
+def test_the_best_is_named_by_distances_which_are_known_better_than_scores() -> None:
+    rng = np.random.default_rng(2)
+    truth = rng.integers(0, 2, 1_500)
+    right = rng.random((1_500, 5)) < [0.99, 0.75, 0.75, 0.75, 0.75]
+    votes = Votes.from_matrix(np.where(right, truth[:, None], 1 - truth[:, None]), labels=(0, 1), jurors="abcde")
+    result = jurors.grade(votes)
+    assert result.interval_of("score", "a")[0] < result.interval_of("score", "b")[1]  # the intervals overlap
+    assert (result.best, result.leaders) == ("a", ("a",))
+    assert jurors.grade(votes.take("bcde")).best is None
+
+
+@pytest.mark.parametrize("gold", [0, 40])
+def test_a_full_card_says_who_would_lead_without_whom(gold: int) -> None:
+    rng = np.random.default_rng(1)
+    truth, shared = rng.integers(0, 2, 480), rng.random(480) < 0.14
+    errors = [shared | (rng.random(480) < x) for x in (0.02, 0.05)] + [rng.random(480) < x for x in (0.1, 0.28, 0.32)]
+    votes = Votes.from_matrix(truth[:, None] ^ np.column_stack(errors), labels=(0, 1), jurors="abcde", items=range(480))
+    known = dict(enumerate(truth[:gold].tolist())) or None
+    result = jurors.grade(votes, gold=known)
+    assert "leaders_without" not in result.to_dict()  # grading without full takes no longer
+    assert "would lead" not in result.to_text()
+    found = {x.without: x.leader for x in result.leaders_without}
+    assert set(found) == {*((j,) for j in "abcde"), ("a", "b")}
+    for out, leader in found.items():
+        alone = jurors.grade(votes.take([j for j in "abcde" if j not in out]), gold=known)
+        assert alone.ranking.ranked[0] == leader
+    assert result.to_dict()["leaders_without"][0] == {"without": ["a"], "leader": found["a",]}
+    assert gold or "Without a or b, c would lead." in result.to_text(full=True)
+
+
 @pytest.mark.parametrize("options", [{}, {"errors": "independent"}, {"errors": "independent", "target": "population"}])
 def test_one_vote_says_next_to_nothing(options: dict[str, Any]) -> None:
     rng = np.random.default_rng(1)

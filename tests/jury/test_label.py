@@ -8,7 +8,6 @@ import panels
 import jurors
 from jurors import Votes
 from jurors.jury.label import votes_on
-from jurors.uncertainty.alarms import gap_errors
 
 
 def test_a_review_starts_with_the_labels_that_are_least_likely_to_be_right() -> None:
@@ -48,4 +47,4 @@ def test_gaps_between_scores_are_known_better_than_the_scores() -> None:
     real = jurors.grade(panels.simulate(600, 6, seed=4).votes).calibrated
     assert real is not None
     low, high = next(iter(real.interval["score"].values()))
-    assert gap_errors(real, 0)[1:].max() < (high - low) / 2
+    assert real.gap_errors(0)[1:].max() < (high - low) / 2

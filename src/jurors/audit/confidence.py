@@ -19,6 +19,9 @@ the fraction of Browne's problem (reach a goal by a deadline), as large as its G
 in Kullback-Leibler distance on the two-point law with the step's own variance that is as skew as its range, so that it
 pays near 0 and 1. The rest bets for later ends, for those who go on. At the planned end this costs little more than an
 exact interval for that end alone.
+
+**Ends that no label contradicts.** Controls and weights vary with the draw, so luck alone can refute that all items are
+right while every label says so. A share that every label agrees with is never left out; sets only grow by this.
 """
 
 from __future__ import annotations
@@ -546,6 +549,11 @@ def intervals(steps: Steps, level: float) -> tuple[Floats, Floats]:
     """
     least, most = possible(steps)
     low, high = _end(steps, level, least, most), _end(steps, level, most, least)
+    known = steps.counts & ~np.isnan(steps.event) & ~steps.is_difference
+    hits = np.where(steps.is_ratio, steps.numerator, steps.event)  # of an accuracy, items with the label count
+    met = known & (steps.event > 0) | known & ~steps.is_ratio
+    low = np.where(met.any(axis=0) & ~(met & (hits > 0)).any(axis=0), least, low)
+    high = np.where(met.any(axis=0) & ~(met & (hits < 1)).any(axis=0), most, high)
     size = np.maximum(steps.size, 1)  # a share of so many items is a multiple of one
     low_multiple, high_multiple = np.ceil(low * size - _ROUNDED) / size, np.floor(high * size + _ROUNDED) / size
     is_empty = low_multiple > high_multiple  # where the draw was one of those that mislead

@@ -55,6 +55,8 @@ def grade(
         else:
             votes, groups = source.read_by(by, bar)
             graded = jurors.grade(votes, **groups, **applicable(kind_of(votes), grading))
+        if output.options.get("full"):
+            _ = getattr(graded, "leaders_without", None)  # JSON has it where it is computed
     output.show(graded)
 
 

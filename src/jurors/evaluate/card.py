@@ -713,11 +713,25 @@ def _full_blocks(e: Evaluation) -> list[Block]:
         )  # fmt: skip
         title = "most dependent pairs: kappa, and the error correlation of real pairs with that kappa"
         blocks.append(Table(("first", "second", "kappa", "correlation", level), rows, title=title, right=(2, 3, 4)))
+    blocks += [Notes(lines, width=WIDTH) for lines in (_leaders_without(e),) if lines]
     blocks += [*abstention_tables(e), *repeat_tables(e.repeats), *confidence_tables(e.confidence, e.level)]
     if e.is_calibrated and e.independent.solution is not None:
         title = f"independent-errors model (method {e.method})"
         blocks.append(_beside_majority(e, e.independent, "score", ("juror", "accuracy"), title))
     return [*blocks, Notes(footnotes(e))]
+
+
+def _leaders_without(e: Evaluation) -> list[str]:
+    """Whose absence would let another juror than now lead; the first of the others leads without the leader."""
+    first, second = (*e.ranking.ranked[:2], None, None)[:2]
+    by_leader: dict[str, list[str]] = {}
+    for x in e.leaders_without:
+        if x.leader != (second if first in x.without else first):
+            names = by_leader.setdefault(x.leader, [])
+            names += [] if set(x.without) <= set(names) else [" and ".join(x.without)]
+    if not by_leader:
+        return [f"{first} leads whichever other juror is left out."] if e.leaders_without else []
+    return [f"Without {' or '.join(names)}, {leader} would lead." for leader, names in by_leader.items()]
 
 
 def _beside_majority(

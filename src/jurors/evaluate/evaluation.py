@@ -8,9 +8,12 @@ give if errors were independent. Both compute what is expensive when it is first
 point estimate. A juror that always gives the same answer is right as often as that answer is common, which says nothing
 about it; neither do a handful of votes. Such jurors are neither best nor worst. An informative juror agrees with the
 true labels beyond chance (Cohen's kappa), or, of two labels, is clearly more often right on both than one that answers
-at random (Youden's J): where one label is rare, kappa alone would leave out good jurors. The leaders are those whose
-interval reaches the highest lower end of all; where only one does, it is the best. Ordered levels are ranked by how
-many levels a juror is off, as a near miss is no miss; the least that anybody is off leads too, as it has no interval.
+at random (Youden's J): where one label is rare, kappa alone would leave out good jurors. The leaders are those that are
+not clearly below the first; where only the first is left, it is the best. What moves all scores alike (shared error,
+label bias) leaves the distances between them, so these are known better than the scores: a juror is below where the
+interval of its distance is. Without scenarios in common, where the intervals of the scores part. Ordered
+levels are ranked by how many levels a juror is off, as a near miss is no miss; the least that anybody is off leads too,
+as it has no interval.
 
 `KeyedEvaluation` holds the true statistics of a test with an answer key, and its error correlations exactly as the
 paper defines them,
@@ -27,6 +30,7 @@ from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
+from statistics import NormalDist
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -74,7 +78,7 @@ JudgesLabels: TypeAlias = Callable[[Sequence[Integers]], list[tuple[float, tuple
 TOO_WIDE = 0.6  #: an interval that says nothing of a score; without gold, .4 is usual
 _MOST_TUPLES = 10_000  # above, to_dict leaves the partition out
 _BY_LABEL = ("accuracy", "confusion", "prevalence")
-_FEW = 12  # up to so many jurors, to_dict of a keyed evaluation lists the trios too
+_FEW = 12  # up to so many jurors, panels without one are graded, and to_dict of a keyed evaluation lists trios
 _CROWD = 200  # jurors from which pairs that share no item are not listed
 _INFORMATIVE = 0.2  # kappa or J above which agreement with the truth is more than slight (Landis and Koch)
 
@@ -93,7 +97,7 @@ class JurorRanking:
 
     @property
     def best(self) -> str | None:
-        """The juror whose interval lies above all others'; None where intervals overlap."""
+        """The juror that is clearly above all others; None where several may be the best."""
         return self.leaders[0] if len(self.leaders) == 1 and len(self.ranked) > 1 else None
 
 
@@ -116,7 +120,15 @@ def rank_jurors(e: Evaluation) -> JurorRanking:
     informative = _informative_jurors(e, known)
     ranked = tuple(j for j in order if votes.get(j, enough) >= enough and j in informative)
     top = max((low[j] for j in ranked), default=-np.inf)
-    leaders = tuple(j for j in ranked if high[j] >= top or (e.ordered is not None and j == ranked[0]))
+    below = {j for j in ranked if high[j] < top}
+    if e.ordered is not None:
+        below -= set(ranked[:1])
+    elif len(ranked) > 1 and e.calibrated is not None and e.calibrated.has_scenarios:
+        reach = NormalDist().inv_cdf(0.5 + e.level / 2)
+        for first in {ranked[0], max(ranked, key=lambda j: float(e.score[j]))}:
+            errors = dict(zip(e.jurors, e.calibrated.gap_errors(e.jurors.index(first)).tolist(), strict=True))
+            below |= {j for j in ranked if e.score[first] - e.score[j] > reach * errors[j]}
+    leaders = tuple(j for j in ranked if j not in below)
     return JurorRanking(order, ranked, leaders, tuple(j for j in order if j not in informative))
 
 
@@ -146,6 +158,34 @@ def _informative_jurors(e: Evaluation, known: Sequence[str]) -> set[str]:
             is_two = len(accuracies) == 2 and all(map(is_number, accuracies))
             information[juror] = max(kappa, float(sum(accuracies)) - 1) if is_two else kappa
     return {juror for juror, value in information.items() if not value < _INFORMATIVE}
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderWithout:
+    """Who would lead a panel without some of its jurors, graded as a panel of its own."""
+
+    without: tuple[str, ...]
+    leader: str
+
+
+def leaders_without(e: Evaluation) -> tuple[LeaderWithout, ...]:
+    """Who would lead without each juror, each declared family and the most dependent pair.
+
+    Returns
+    -------
+    tuple of LeaderWithout
+        Only of panels that can be graded; empty for panels of more than 12 jurors.
+    """
+    if e.regrade is None or not e.ranking.ranked or len(e.jurors) > _FEW:
+        return ()
+    groups = [(j,) for j in e.jurors] + [pair.jurors for pair in e.dependence[:1]]
+    groups += [] if e.family is None else list(e.family.families.values())
+    found = []
+    for group in dict.fromkeys(groups):
+        graded = e.regrade(group)
+        if graded is not None and graded.ranking.ranked:
+            found.append(LeaderWithout(group, graded.ranking.ranked[0]))
+    return tuple(found)
 
 
 # -- the results ------------------------------------------------------------------------------------------------------
@@ -187,6 +227,16 @@ class Calibrated:
     def is_independent(self) -> bool:
         """Whether the user chose to take errors for independent: nothing is calibrated then."""
         return self.shared_error.source == "independent"
+
+    @property
+    def has_scenarios(self) -> bool:
+        """Whether scores are known in common scenarios, so that their distances are known better than they are."""
+        return self.score_draws is not None and self.rules is None
+
+    def gap_errors(self, k: int) -> Floats:
+        """(N,) standard errors of the distances of all scores to that of juror k; only where there are scenarios."""
+        gap = self.score_draws - self.score_draws[k]
+        return np.asarray(np.sqrt(gap.var(axis=1) + self.score_doubt + self.score_doubt[k]))
 
     def with_gold(self, items: int) -> NamedMapping | None:
         """Juror -> the ± that its score would be known to, were so many more items gold; NaN where it is unknown.
@@ -328,6 +378,8 @@ class Evaluation(Drawable):
     grade_confidence: Callable[[Evaluation], NamedMapping] | None = field(default=None, repr=False)
     family: DeclaredFamilies | None = field(default=None, repr=False)  #: what the user declared about related jurors
     without_family: Evaluation | None = field(default=None, repr=False)  #: the same votes without that assumption
+    #: grades the panel without some jurors; None where too few are left, or they cannot be graded
+    regrade: Callable[[tuple[str, ...]], Evaluation | None] | None = field(default=None, repr=False)
 
     _kind = "grade"
 
@@ -416,13 +468,18 @@ class Evaluation(Drawable):
 
     @property
     def best(self) -> str | None:
-        """The juror whose interval lies above all others'; mostly None: intervals overlap."""
+        """The juror that is clearly above all others; mostly None: several may be the best."""
         return self.ranking.best
 
     @property
     def leaders(self) -> tuple[str, ...]:
         """The jurors that may be the best, the best known first."""
         return self.ranking.leaders
+
+    @cached_property
+    def leaders_without(self) -> tuple[LeaderWithout, ...]:
+        """Who would lead without one juror, a declared family or the most dependent pair; of up to 12 jurors."""
+        return leaders_without(self)
 
     @cached_property
     def _panel(self) -> PanelDependence | None:
@@ -549,6 +606,8 @@ class Evaluation(Drawable):
             document["repeats"] = self.repeats.to_dict()
         if self.confidence is not None:
             document["confidence"] = self.confidence
+        if is_computed(self, "leaders_without"):  # takes as long as grading for each juror: --full
+            document["leaders_without"] = self.leaders_without
         return document
 
     def _columns(self) -> Columns:

@@ -14,7 +14,7 @@ import numpy as np
 
 from jurors._lazy import is_computed, replace_unread
 from jurors._numeric import Integers, single_threaded
-from jurors.errors import OptionError, check_choice
+from jurors.errors import JurorsError, OptionError, check_choice
 from jurors.evaluate.alarms import Alarm, sort_by_severity
 from jurors.evaluate.evaluation import Evaluation
 from jurors.evaluate.family import DeclaredFamilies, resolve_families
@@ -34,6 +34,7 @@ from jurors.jury.inputs import (
 from jurors.jury.kinds import LABELS, kind_of
 from jurors.jury.methods import METHODS, GradeRequest, default_method
 from jurors.options import GradeOptions, Grading, GradingOptions, split_options, verb
+from jurors.sketch.connectivity import MIN_JURORS
 from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.alarms import check_gold, outlier_alarms
 from jurors.uncertainty.trio_alarms import possible_repeat_alarms, repeated_juror_alarms
@@ -164,6 +165,7 @@ def _grade_counted(counted: CountedVotes, known: Integers | None, grading: Gradi
     result = replace_unread(
         result, representatives=representatives, alarms=partial(_all_alarms, result, counted, groups, representatives),
         exam=grading.exam, sketch=sketch, calibration=calibration,
+        regrade=partial(_grade_without, sketch, gold, grading.but(gold=None)),
     )  # fmt: skip
     if gold is not None and result.independent.partition is not None:
         blind = result  # an evaluation that was made without the gold items, which test it
@@ -221,6 +223,30 @@ def _grade_confidence(counted: CountedVotes, known: Integers | None, result: Eva
     return confidence_by_panel(
         counted.votes, result.sketch, posterior, result.representatives, result.score, ends, known
     )
+
+
+def _grade_without(
+    sketch: Sketch, gold: Integers | None, grading: Grading, left_out: tuple[str, ...]
+) -> Evaluation | None:
+    """The same votes, gold and options without some jurors; None where these cannot be graded."""
+    kept = [name for name in sketch.jurors if name not in left_out]
+    if len(kept) < MIN_JURORS or grading.trust in left_out:
+        return None
+    votes, known = sketch.tuples, None
+    if gold is not None:  # one row for the items of a tuple that are not gold, and one for each gold label
+        row, label = np.nonzero(gold)
+        rows = np.concatenate([np.arange(votes.rows), row])
+        counts = np.concatenate([sketch.counts - gold.sum(axis=1), gold[row, label]])
+        votes = replace(
+            votes, rows=len(rows), counts=counts, abstained=None, repeats=None, _dense=votes.codes[rows], _sparse=None
+        )
+        known = np.concatenate([np.full(len(gold), NO_VOTE, dtype=np.int64), label])
+    families = {name: [j for j in members if j in kept] for name, members in grading.families.items()}
+    try:
+        grading = grading.but(family={name: members for name, members in families.items() if len(members) > 1})
+        return grade_counted(count_gradable(votes.take(kept)), known, grading)
+    except JurorsError:  # too little is left
+        return None
 
 
 def _all_alarms(

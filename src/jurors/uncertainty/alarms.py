@@ -34,7 +34,7 @@ import numpy as np
 from jurors._numeric import Flags, Floats, Integers
 from jurors.errors import format_first_names
 from jurors.evaluate.alarms import Alarm, Level
-from jurors.evaluate.evaluation import Calibrated, Evaluation, KeyedEvaluation
+from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
 from jurors.evaluate.solution import (
     GoldTest,
     Partition,
@@ -557,19 +557,8 @@ def clearly_weak(result: Evaluation | KeyedEvaluation) -> list[str]:
     if calibrated is not None and not calibrated.is_independent:
         # What moves all scores alike (shared error, bias) leaves the gaps between them.
         scores = _array(calibrated.score, result.jurors)
-        weak = [k for k in weak if is_below_most(scores - scores[k], gap_errors(calibrated, int(k)))]
+        weak = [k for k in weak if is_below_most(scores - scores[k], calibrated.gap_errors(int(k)))]
     return [result.jurors[k] for k in weak]
-
-
-def gap_errors(calibrated: Calibrated, k: int) -> Any:
-    """Standard errors of the distances of all calibrated scores to that of juror k.
-
-    Returns
-    -------
-    ndarray, (N,)
-    """
-    gap = calibrated.score_draws - calibrated.score_draws[k]
-    return np.sqrt(gap.var(axis=1) + calibrated.score_doubt + calibrated.score_doubt[k])
 
 
 def could_be_equal(e: Evaluation, jurors: list[str]) -> bool:
@@ -589,7 +578,7 @@ def could_be_equal(e: Evaluation, jurors: list[str]) -> bool:
         return False
     critical = NormalDist().inv_cdf(1 - 0.05 / (len(which) * (len(which) - 1)))
     for k in which:
-        errors = np.hypot(error[k], error) if calibrated is None else gap_errors(calibrated, int(k))
+        errors = np.hypot(error[k], error) if calibrated is None else calibrated.gap_errors(int(k))
         if (score[k] - score[which] > critical * errors[which]).any():
             return False
     return True
