@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from itertools import product
 from math import isfinite
 from typing import Any, Literal, TypeAlias, Unpack, cast
-from xml.etree.ElementTree import Element, SubElement, tostring
 
 from jurors.errors import OptionError, match_name
 from jurors.evaluate.alarms import KINDS, LEVELS, Alarm, Level, sort_by_severity
@@ -543,6 +542,8 @@ class Verdict(Result):
         str
             XML.
         """
+        from xml.etree.ElementTree import Element, SubElement, tostring
+
         suite = Element("testsuite", name="jurors check")
         for gate in self.gates:
             case = SubElement(suite, "testcase", classname="jurors.gates", name=escape_text(gate.name))
