@@ -39,6 +39,8 @@ HELP = f"import jurors.cli.grade; jurors.cli.main(['--help'], standalone_mode=Fa
 VOTES = "[['ab'[k % 2 ^ (k * (j + 2) % 101 % 7 == 0)] for j in range(4)] for k in range(200)]"
 GRADED = f"str(jurors.grade(jurors.Votes.from_matrix({VOTES})))"
 GRADING = f"{GRADED}; {SHOW}; import pydoc; assert 'grade(' in pydoc.render_doc(jurors)"
+LINES = f"['wxyz', *map(''.join, {VOTES})]"
+CHECKED = f"import io; print(jurors.check(io.StringIO('\\n'.join(map(','.join, {LINES}))))); {SHOW}"
 ROOMS = ("audit", "cli", "client", "lab", "monitor", "numeric", "pairwise", "reporting", "serve", "watch")
 
 
@@ -46,9 +48,10 @@ ROOMS = ("audit", "cli", "client", "lab", "monitor", "numeric", "pairwise", "rep
     ("code", "unneeded"),
     [
         (HELP, {"numpy", "scipy", "duckdb", "flint", "narwhals", "pandas"}),
+        (CHECKED, {"scipy", "duckdb", "xml"}),
         (GRADING, {"scipy", "flint", "numpy.ma", "jurors.uncertainty.bounds", *(f"jurors.{room}" for room in ROOMS)}),
     ],
-    ids=["help", "grading"],
+    ids=["help", "a small file", "grading"],
 )
 def test_nothing_loads_more_than_it_needs(code: str, unneeded: set[str]) -> None:
     code = f"import sys, jurors; sys.modules['sklearn'] = None; {code}"

@@ -22,10 +22,18 @@ from jurors.errors import VotesError
 from jurors.sketch import count as count_files
 from jurors.sketch.count import read_sketch
 from jurors.sketch.sketch import Sketch
+from jurors.votes.io import duckdb_table
 from jurors.votes.read import read_votes
 
 CASES = json.loads((Path(__file__).parent / "tables.json").read_text(encoding="utf-8"))
 FORMATS = ("csv", "jsonl", "json", "parquet")
+
+
+@pytest.fixture(autouse=True)
+def counted_by_duckdb(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(duckdb_table, "plain_cells", lambda *_: None)  # which small files need not
+
+
 slow = examples(15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 item = st.one_of(st.integers(-3, 40), st.sampled_from(["q1", " q1", "q2\u3000", "é", "007", "7"]))

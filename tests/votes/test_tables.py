@@ -10,6 +10,8 @@ from __future__ import annotations
 import io
 import json
 import re
+from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,9 @@ from votes.panels import cells
 
 from jurors import JurorsError, read_key, read_votes
 from jurors.sketch.count import read_sketch
+from jurors.votes.io import duckdb_table
 from jurors.votes.key import read_item_texts, read_votes_with_key
+from jurors.votes.table import Votes
 
 TABLES = [
     json.loads(line) for line in Path(__file__).with_name("tables.jsonl").read_text(encoding="utf-8").splitlines()
@@ -56,6 +60,36 @@ def test_a_table_is_read(table: dict[str, Any], tmp_path: Path) -> None:
     assert table["read"].get("scale_why", "") in votes.scale_why
     sketch = read_sketch(source(table, tmp_path), **options)
     assert (sketch.items, set(sketch.jurors), sketch.labels) == (votes.total, set(votes.jurors), votes.labels)
+
+
+def outcomes(source: Any, options: dict[str, Any]) -> Iterator[str]:
+    """All that is read from a table, or why it is refused."""
+    for read in (read_votes, read_sketch):
+        try:
+            result: Any = read(io.StringIO(source.getvalue()) if isinstance(source, io.StringIO) else source, **options)
+        except JurorsError as error:
+            yield str(error)
+        else:
+            votes = result if isinstance(result, Votes) else result.tuples
+            yield from (f"{field.name}={getattr(votes, field.name)!r}" for field in fields(votes))
+
+
+def assert_duckdb_reads_the_same(source: Any, **options: Any) -> None:
+    at_once = list(outcomes(source, options))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(duckdb_table, "plain_cells", lambda *_: None)
+        assert list(outcomes(source, options)) == at_once
+
+
+@pytest.mark.parametrize("table", [pytest.param(t, id=t["about"]) for t in TABLES])
+def test_small_files_are_read_as_duckdb_reads_them(table: dict[str, Any], tmp_path: Path) -> None:
+    assert_duckdb_reads_the_same(source(table, tmp_path), **table.get("options", {}))
+
+
+@pytest.mark.slow
+def test_real_sets_are_read_as_duckdb_reads_them(shared_data: Path) -> None:
+    for path in shared_data.glob("*/votes.csv.gz"):
+        assert_duckdb_reads_the_same(path)
 
 
 @tables("refused")

@@ -16,8 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from math import isfinite
-from typing import Any, Literal, TypeAlias, Unpack, cast
-from xml.etree.ElementTree import Element, SubElement, tostring
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, cast
 
 from jurors.errors import OptionError, match_name
 from jurors.evaluate.alarms import KINDS, LEVELS, Alarm, Level, sort_by_severity
@@ -41,6 +40,9 @@ from jurors.options import (
     verb,
 )
 from jurors.results import Block, Columns, Notes, Result, Table, count_noun, escape_text
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
 
 Outcome: TypeAlias = Literal["pass", "fail", "not known"]
 Target: TypeAlias = tuple[str | None, Label | None]  #: the juror and the label that a limit is about; None: all
@@ -565,6 +567,8 @@ class Verdict(Result):
         -------
         Element
         """
+        from xml.etree.ElementTree import Element, SubElement
+
         suite = Element("testsuite", name=escape_text(name))
         for gate in self.gates:
             case = SubElement(suite, "testcase", classname="jurors.gates", name=escape_text(gate.name))
@@ -592,6 +596,8 @@ class Verdict(Result):
 
 
 def _junit(root: Element) -> str:
+    from xml.etree.ElementTree import tostring
+
     return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(root, encoding="unicode") + "\n"
 
 
@@ -636,6 +642,8 @@ class GroupVerdicts(ByGroup[Verdict]):
         str
             XML.
         """
+        from xml.etree.ElementTree import Element, SubElement
+
         suites = Element("testsuites", name="jurors check")
         suites.extend(of_group.suite(f"{self.column} {group}") for group, of_group in self.groups.items())
         for group, reason in self.left_out.items():

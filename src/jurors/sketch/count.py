@@ -93,9 +93,10 @@ def read_counts(source: Source, **reading: Unpack[ReadingOptions]) -> Sketch | V
                 whole = confident_votes(table.keep(layout.kept), layout, options)
                 return whole if whole.confidence is not None else Sketch.from_votes(whole)
         votes = None  # as long as counting takes the votes themselves
-        if layout.repeat is None and layout.kind == "long":
+        is_counted = layout.repeat is None and table.held is None  # where DuckDB reads it
+        if is_counted and layout.kind == "long":
             votes = _count_long(_of_selected(table, layout, options), layout, options)
-        elif layout.repeat is None:
+        elif is_counted:
             votes = _count_wide(table, layout, options)
         if votes is None:
             return Sketch.from_votes(votes_of(table.keep(layout.used), layout, options))

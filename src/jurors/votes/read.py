@@ -496,14 +496,13 @@ def votes_of(table: SourceTable, layout: Layout, options: Reading, *, is_last: b
     item, count = layout.item, layout.count
     if layout.kind == "long":
         columns = factorized(table, layout.used)
-        if is_last:
+        if is_last and table.held is None:
             table.con.execute("DROP TABLE kept")  # a hundred million rows need not be there twice
         votes = long_votes(columns, [table.names[k] for k in layout.used], options)
     else:
         items = None
         if item is not None:
-            counts = f"SELECT count(DISTINCT c{item}) = count(*), count(*) FROM kept"
-            unique, rows = table.con.execute(counts).fetchall()[0]
+            unique, rows = _are_different(table, item)
             # where no two rows have the same name, there is no need to look for the first of each
             names = (cells(table, item), np.arange(rows)) if unique else factorized(table, [item])[0]
             items = (table.names[item], names)
@@ -571,8 +570,19 @@ def with_table(votes: Votes, table: SourceTable, layout: Layout, options: Readin
     return with_findings(votes, [*notes, *(() if table.turned is None else table.turned.findings), *about])
 
 
+def _are_different(table: SourceTable, k: int) -> tuple[bool, int]:
+    """Whether no two cells of a stored column are the same and none is empty, and how many there are."""
+    if table.held is not None:
+        column = table.held[k]
+        return len({*column, None}) > len(column), len(column)
+    different, rows = table.con.execute(f"SELECT count(DISTINCT c{k}) = count(*), count(*) FROM kept").fetchall()[0]
+    return different, rows
+
+
 def cells(table: SourceTable, k: int) -> Sequence[Any]:
     """Every cell of one stored column, in the order of the rows."""
+    if table.held is not None:
+        return table.parse(table.held[k], k)
     return table.parse(fetch_column(table, f"SELECT c{k} AS v FROM kept"), k)
 
 
@@ -590,6 +600,13 @@ def factorized(table: SourceTable, columns: Sequence[int]) -> list[Column]:
         limits = {"TINYINT": 1 << 7, "SMALLINT": 1 << 15, "INTEGER": 1 << 31}
         return next((name for name, limit in limits.items() if largest < limit), "BIGINT")
 
+    if table.held is not None:
+        coded = []
+        for k in columns:
+            distinct, code = _held_codes(table.held[k])
+            values, absent = table.parse(distinct, k), code < 0
+            coded.append(([*values, None] if absent.any() else values, np.where(absent, len(values), code)))
+        return coded
     con = table.con
     for k in columns:
         con.execute(
@@ -623,6 +640,9 @@ def grid(table: SourceTable, columns: Sequence[int]) -> tuple[NDArray[Any], Sequ
     values
         The distinct values.
     """
+    if table.held is not None:
+        known, code = _held_codes([cell for k in columns for cell in table.held[k]])
+        return code.reshape(len(columns), -1).T.astype(code_type(len(known))), table.parse(known, *columns)
     cells = ", ".join(f"c{k}::VARCHAR" for k in columns)
     texts = fetch_column(table, f"SELECT DISTINCT v FROM (SELECT unnest([{cells}]) AS v FROM kept) WHERE v IS NOT NULL")
     if not len(texts):
@@ -632,6 +652,13 @@ def grid(table: SourceTable, columns: Sequence[int]) -> tuple[NDArray[Any], Sequ
     codes = ", ".join(f"coalesce(enum_code(c{k}::VARCHAR::known)::{size}, -1) AS c{k}" for k in columns)
     rows = table.con.execute(f"SELECT {codes} FROM kept").fetchnumpy()
     return np.column_stack([rows[f"c{k}"] for k in columns]), table.parse(texts, *columns)
+
+
+def _held_codes(cells: Sequence[str | None]) -> tuple[list[str], NDArray[np.int64]]:
+    """Distinct cells by first appearance, and the code of each cell; -1 where it is empty."""
+    distinct = list(filter(None, dict.fromkeys(cells)))
+    place = {None: -1, **dict(zip(distinct, range(len(distinct)), strict=True))}
+    return distinct, np.fromiter(map(place.__getitem__, cells), dtype=np.int64, count=len(cells))
 
 
 def fetch_column(table: SourceTable, sql: str) -> Any:

@@ -414,7 +414,7 @@ class Recoding:
         VotesError
             Where a label to rename does not occur, or where a cell is no number and must be one.
         """
-        known = list(dict.fromkeys(cell for cell in cells if cell is not None))
+        known = sorted({cell for cell in cells if cell is not None}, key=str)
         present = {self._folded(cell) for cell in known}
         for name in self.names:
             if self._folded(name) not in present:
@@ -487,7 +487,7 @@ class Recoding:
             raise VotesError(read.doubt, code="two_readings")
         if odd := [cell for cell, text in zip(filled, read.texts, strict=True) if text is None]:
             option = "threshold=" if self.threshold else "bins="
-            shown = format_names(map(repr, dict.fromkeys(odd)), 4)
+            shown = format_names(map(repr, sorted(dict.fromkeys(odd), key=str)), 4)
             raise VotesError(f"{option} takes numbers, found {shown}; leave out what is no vote (missing=)")
         numbers = [Fraction(text or "0") for text in read.texts]
         names = self._ends(numbers) if ends is None else ends

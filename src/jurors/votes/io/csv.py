@@ -110,6 +110,39 @@ def delimited(
     return f"(SELECT {columns} FROM {call})", tuple(names[k] for k in left), mark
 
 
+def plain_cells(head: bytes, delimiter: str, names: Sequence[str], most: int) -> list[list[str | None]] | None:
+    r"""The cells of a small file in which nothing but delimiters and line ends has a meaning.
+
+    Parameters
+    ----------
+    head
+        The first bytes of the file.
+    most
+        Rows.
+
+    Returns
+    -------
+    list or None
+        For each column its cells, None where one is empty. None where reading takes DuckDB: a quotation mark, a blank
+        line, cells without a name, names that are not the first line, a file that is larger.
+
+    Examples
+    --------
+    >>> plain_cells(b"item,ann\n1,yes\n2,\n", ",", ["item", "ann"], 9)
+    [['1', '2'], ['yes', None]]
+    """
+    carriages = head.count(b"\r")
+    if len(head) == HEAD or b'"' in head or len(names) < 2 or (carriages and carriages != head.count(b"\r\n")):
+        return None
+    text = head.removeprefix(BOM).decode().replace("\r\n", "\n").removesuffix("\n")
+    first, *rows = [line.split(delimiter) for line in text.split("\n", most + 2)]
+    if not 0 < len(rows) <= most or tuple(with_formula(name.strip()) for name in first) != tuple(names):
+        return None
+    if set(map(len, rows)) != {len(names)} or not all(map(any, rows)):
+        return None
+    return [[cell or None for cell in column] for column in zip(*rows, strict=True)]
+
+
 def possible_names(head: str) -> list[str]:
     r"""The columns' names by every delimiter that there may be.
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
@@ -21,11 +21,12 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from jurors._files import temp_directory
+from jurors._lazy import is_computed
 from jurors.errors import OptionError, VotesError, match_name
 from jurors.options import Progress, Reading, item_name
 from jurors.results import with_formula
 from jurors.votes.findings import same_files
-from jurors.votes.io.csv import FILES, delimited, fill_files
+from jurors.votes.io.csv import FILES, delimited, fill_files, plain_cells
 from jurors.votes.io.local_files import TablePart, file_fault, first_line, local_copy, read_head, row_fault
 from jurors.votes.io.sources import CELLS, OFFLINE, REPEATED, Source, in_bytes, locate, no_tables, shown_source
 from jurors.votes.layout import (
@@ -61,6 +62,8 @@ _FIRST_BYTES, _SURE_LINES = 1 << 12, 5  # beside a delimiter's line, the names a
 
 def has_rows(con: duckdb.DuckDBPyConnection, part: TablePart) -> bool:
     """Whether there is anything below the column names."""
+    if part.held is not None:
+        return True
     first = [line for line in part.head[:_FIRST_BYTES].splitlines() if line.strip()][1:_SURE_LINES]
     if part.call.startswith("read_csv") and len(first) == _SURE_LINES - 1 and b'"' not in b"".join(first):
         return True
@@ -85,7 +88,9 @@ def open_part(con: duckdb.DuckDBPyConnection, part: TablePart, *, sample: int = 
     head = part.head or read_head(part.path)
     if part.format in CELLS:
         call, names, delimiter = delimited(con, part.path, head, "\t" if part.format == "tsv" else None)
-        opened = replace(part, call=call, names=names, types=("CSV",) * len(names), delimiter=delimiter)
+        held = plain_cells(head, delimiter, names, head_rows(len(names)))
+        types = ("CSV",) * len(names)
+        opened = replace(part, call=call, names=names, types=types, delimiter=delimiter, held=held)
     else:
         call = f"read_parquet([{FILES}], hive_partitioning=false)"
         if part.format != "parquet":
@@ -161,7 +166,8 @@ def _joined(con: duckdb.DuckDBPyConnection, parts: Sequence[TablePart], progress
             selects.append(f"SELECT {', '.join(cells)} FROM {_relation(group)}")
         columns = ", ".join(f"c{k}" for k in range(len(names)))
         sql = f"({' UNION ALL '.join(selects)}) AS files({columns})"
-    return SourceTable(con=con, parts=tuple(parts), sql=sql, names=names, types=types, progress=progress)
+    held = first.held if len(parts) == 1 else None
+    return SourceTable(con=con, parts=tuple(parts), sql=sql, names=names, types=types, held=held, progress=progress)
 
 
 def text_cell(column: str, kind: str) -> str:
@@ -220,6 +226,7 @@ class SourceTable:
     names: tuple[str, ...]
     types: tuple[str, ...]  #: DuckDB's name of each type; "CSV" for a cell of text
     kept: bool = False
+    held: list[list[str | None]] | None = None  #: the cells of each column, of a small file that DuckDB need not read
     #: the last columns, which are made of others: the name of each, and the columns that it is made of
     made: tuple[tuple[str, tuple[str, ...]], ...] = ()
     turned: TransposedColumns | None = None  #: of a transposed table, the columns in the file
@@ -240,13 +247,15 @@ class SourceTable:
 
     def keep(self, columns: Sequence[int]) -> SourceTable:
         """Store only these columns, cleaned, in memory (or spilled by DuckDB), so that the file is read once."""
+        if self.held is not None:
+            return self
         cells = ", ".join(f"{self.cell(k)} AS c{k}" for k in columns)
         return self.keep_rows(f"SELECT {cells} FROM {self.sql}")
 
     def keep_rows(self, sql: str) -> SourceTable:
         """Store the rows of a query whose columns are cells of this table, under their names."""
         self.watched(f"CREATE OR REPLACE TEMP TABLE kept AS {sql}")
-        return replace(self, sql="kept", kept=True)
+        return replace(self, sql="kept", kept=True, held=None)
 
     def watched(self, sql: str) -> duckdb.DuckDBPyConnection:
         """Run a query that reads all the files, and report its progress."""
@@ -367,13 +376,13 @@ class SourceTable:
         )
         names = ("question" if who == "item" else "item", who, "vote" if who == "label" else "label")
         types = ("VARCHAR", self.types[turned.juror or 0], kind)
-        return replace(self, sql=sql, names=names, types=types, made=(), turned=turned)
+        return replace(self, sql=sql, names=names, types=types, made=(), turned=turned, held=None)
 
     def _with(self, name: str, cell: str, kind: str, homes: tuple[str, ...]) -> SourceTable:
         """The table with one more column, whose cells are SQL of others."""
         sql = f"(SELECT *, {cell} AS c{len(self.names)} FROM {self.sql})"
         names, types, made = (*self.names, name), (*self.types, kind), (*self.made, (name, homes))
-        return replace(self, sql=sql, names=names, types=types, made=made)
+        return replace(self, sql=sql, names=names, types=types, made=made, held=None)
 
     def facts(self) -> ColumnProfile:
         """What the first rows show."""
@@ -381,6 +390,8 @@ class SourceTable:
 
     @cached_property
     def _profile(self) -> ColumnProfile:
+        if self.held is not None:
+            return profile_columns(self.names, self.held, len(self.held[0]))
         most = head_rows(len(self.names))
         texts = (f"(c{k} ->> '$')" if kind == "JSON" else f"c{k}::VARCHAR" for k, kind in enumerate(self.types))
         named = ", ".join(f"{text} AS c{k}" for k, text in enumerate(texts))
@@ -425,8 +436,6 @@ def open_source(source: Source, options: Reading, *, logs: bool = True) -> Itera
 
     Any error about them names the file.
     """
-    import duckdb
-
     tool, progress = options.tool, options.progress
     limit, allowed = in_bytes(options.memory, "memory"), in_bytes(options.unpack, "unpack")
     name = shown_source(source)
@@ -449,13 +458,7 @@ def open_source(source: Source, options: Reading, *, logs: bool = True) -> Itera
             with _naming(place.name):
                 part = local_copy(place, folder / str(k), options.format, allowed)
             parts.append(part if len(located.tables) <= _MOST_HEADS else replace(part, head=b""))
-        with _connect(folder, limit) as con:
-            with suppress(duckdb.Error):  # a notebook without ipywidgets refuses every change, and then shows no bar
-                con.execute("SET enable_progress_bar = false")  # it prints to stdout where Python looks interactive
-                if progress is not None:
-                    con.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
-                    con.execute("SET progress_bar_time = 1000000000")
-            con.execute("SET TimeZone = 'UTC'")  # a moment that names an item has the same name everywhere
+        with closing(cast("duckdb.DuckDBPyConnection", _Connection(folder, limit, progress))) as con:
             table = _opened(con, parts, progress, allowed)
             # two files that are one would count every vote twice; files without rows may well be the same
             different = list(table.parts)
@@ -497,6 +500,36 @@ def _connect(folder: Path, limit: int | None) -> duckdb.DuckDBPyConnection:
     return con
 
 
+@dataclass(frozen=True)
+class _Connection:
+    """A connection that starts DuckDB when it is first used: that takes as long as grading a small file."""
+
+    folder: Path
+    limit: int | None
+    progress: Progress | None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._started, name)
+
+    @cached_property
+    def _started(self) -> duckdb.DuckDBPyConnection:
+        import duckdb
+
+        con = _connect(self.folder, self.limit)
+        with suppress(duckdb.Error):  # a notebook without ipywidgets refuses every change, and then shows no bar
+            con.execute("SET enable_progress_bar = false")  # it prints to stdout where Python looks interactive
+            if self.progress is not None:
+                con.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
+                con.execute("SET progress_bar_time = 1000000000")
+        con.execute("SET TimeZone = 'UTC'")  # a moment that names an item has the same name everywhere
+        return con
+
+    def close(self) -> None:
+        """Close it, where it was started."""
+        if is_computed(self, "_started"):
+            self._started.close()
+
+
 def _opened(
     con: duckdb.DuckDBPyConnection, parts: Sequence[TablePart], progress: Progress | None, allowed: int | None
 ) -> SourceTable:
@@ -534,8 +567,6 @@ def _watch(con: duckdb.DuckDBPyConnection, progress: Progress, done: threading.E
 @contextmanager
 def _naming(name: str, what: SourceTable | TablePart | None = None) -> Iterator[None]:
     """Faults inside the block get the name of the file in front; of several files, of the one that has it."""
-    import duckdb
-
     try:
         yield
     except (VotesError, OptionError) as error:
@@ -549,9 +580,13 @@ def _naming(name: str, what: SourceTable | TablePart | None = None) -> Iterator[
         raise error.in_file(name) from None
     except OSError as error:
         raise VotesError(f"cannot be read: {error.strerror or error}").in_file(name) from None
-    except duckdb.InterruptException:
-        raise KeyboardInterrupt from None
-    except duckdb.Error as error:
+    except Exception as error:
+        import duckdb
+
+        if isinstance(error, duckdb.InterruptException):
+            raise KeyboardInterrupt from None
+        if not isinstance(error, duckdb.Error):
+            raise
         if what is None:
             raise VotesError(first_line(error)).in_file(name) from None
         if isinstance(what, TablePart):

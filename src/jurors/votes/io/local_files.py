@@ -122,6 +122,7 @@ class TablePart:
     names: tuple[str, ...] = ()
     types: tuple[str, ...] = ()  #: DuckDB's name of each type; "CSV" for a cell of text
     delimiter: str = ""  #: between the cells of a CSV line
+    held: list[list[str | None]] | None = field(default=None, repr=False, compare=False)  #: columns, of a small file
 
 
 def local_copy(place: TablePlace, folder: Path, format: Format | None, allowed: int | None) -> TablePart:
