@@ -210,6 +210,7 @@ class Panes:
         self.since: int | None = None  #: panes before this one were joined to it
         self.gone: int | None = None  #: panes up to this one are dropped
         self.forgotten = 0  #: how many items they held
+        self._total: Counter[bytes] | None = None  # what `counts` returns for all panes, if they don't change any more
         self._juror = {name: k for k, name in enumerate(self.jurors)}
         self._label = {_identity(label): k for k, label in enumerate(self.labels, 1)}
 
@@ -291,12 +292,29 @@ class Panes:
             self.pane(old).note_times(pane.first_time, pane.last_time)
 
     def counts(self, which: Iterable[int] | None = None) -> Counter[bytes]:
-        """Items by key in these panes; in all of them where none are named."""
+        """Items by key in these panes; in all of them where none are named. Not to be changed."""
+        if which is None and self._total is not None:
+            return self._total
         counted: Counter[bytes] = Counter()
         for number in self.panes if which is None else which:
             if number in self.panes:
                 counted.update(self.panes[number].tuples)
         return counted
+
+    def count_all(self, before: Panes | None = None) -> None:
+        """Add up all panes, which must not change any more; those that they share with `before` are added up there."""
+        if before is None or before._total is None:
+            self._total = Counter(dict(sorted(self.counts().items())))  # to sort them again takes no time
+            return
+        self._total = Counter(before._total)
+        for number in before.panes.keys() | self.panes.keys():
+            old, new = before.panes.get(number), self.panes.get(number)
+            if old is not new:
+                self._total.update({} if new is None else new.tuples)
+                for key, times in ({} if old is None else old.tuples).items():
+                    self._total[key] -= times
+                    if not self._total[key]:
+                        del self._total[key]
 
     def counts_of(self, sketch: Sketch) -> Counter[bytes]:
         """The counts of a sketch by key; its jurors and labels are added."""

@@ -531,14 +531,14 @@ class SqlStore:
         return (rows[0][0], rows[0][1]) if rows else None
 
     def put_drift(
-        self, project: int, before: tuple[int, str] | None, version: int, state: dict[str, Any],
-        alarms: list[dict[str, Any]], pending: int,
+        self, project: int, before: tuple[int, str] | None, after: tuple[int, str], alarms: list[dict[str, Any]],
+        pending: int,
     ) -> bool:  # fmt: skip
         """Store a state, unless another process did meanwhile; returns whether it is stored.
 
         `before` is what `drift_state` gave when the change began, `pending` how many alarms somebody should look at.
         """
-        row = (version, json.dumps(state), json.dumps(alarms), pending)
+        row = (*after, json.dumps(alarms), pending)
         if before is not None:
             changes = "version = ?, state = ?, alarms = ?, active = ?"
             sql = f"UPDATE drift SET {changes} WHERE project = ? AND version = ? AND state = ?"
