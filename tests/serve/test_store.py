@@ -25,11 +25,12 @@ from served import client_of, counted_tuples, error_of, tuples_of
 from jurors.cli.main import main
 from jurors.errors import OptionError
 from jurors.serve import store as store_module
-from jurors.serve.app import Settings, Upkeep, run
+from jurors.serve.app import Notifier, Settings, Upkeep, run
 from jurors.serve.database import MIGRATIONS, SQLite
 from jurors.serve.errors import ApiError, NoProject, StoreDamaged, StoreUnavailable
 from jurors.serve.grading import AlarmWatch, ProjectGrades, ProjectReader
 from jurors.serve.store import SqlStore, batch_of, open_store, store_name
+from jurors.watch.notify import NotificationQueue, Receiver
 
 
 def votes(*texts: str, **more: Any) -> Any:
@@ -135,6 +136,8 @@ def test_a_project_is_made_once_given_more_labels_and_deleted(store: SqlStore) -
         store.put_project("p", {"labels": ["yes"]})
     store.append([(again.id, votes("q1 ann yes"))])
     store.aggregate_all(again.id)
+    store.execute("UPDATE projects SET settings = ?", '{"window": "half-life 80"}')  # of an earlier version
+    assert store.put_project("p", store.project("p").settings)[0].settings["window"] == "80/10"
     store.delete_project("p")
     with pytest.raises(NoProject):
         store.append([(again.id, votes("q1 ann yes"))])
@@ -412,3 +415,32 @@ def tuples_in(store: SqlStore, project: int) -> Iterator[tuple[bytes, int]]:
     """The items of each decision tuple, counted one by one."""
     rows = store.query("SELECT counted, COUNT(*) FROM items WHERE project = ? GROUP BY counted", project)
     return ((bytes(key), times) for key, times in rows)
+
+
+def test_webhooks_are_notified_once_of_what_is_raised_and_cleared_after_a_restart_too(store: SqlStore) -> None:
+    project, _ = store.put_project("p", {})
+    sent: list[Any] = []
+
+    def post(event: dict[str, Any]) -> None:
+        if is_down:
+            raise OSError("down")
+        sent.append((event["event"], event["source"], event["message"]))
+
+    def notify(*alarms: tuple[int, str, bool]) -> None:
+        """What a server that has just started does about the project's alarms: number, level, active."""
+        documents = [{"id": k, "kind": "drift", "level": at, "message": f"m{k}", "active": on} for k, at, on in alarms]
+        store.execute("DELETE FROM drift")
+        store.put_drift(project.id, None, (1, "{}"), documents, 0)
+        notifier = Notifier(store, NotificationQueue({"webhook": Receiver(post)}), every=3600.0)
+        notifier.step()
+        notifier.step()
+        notifier._ended.set()
+
+    is_down = True
+    notify((1, "note", True), (2, "alarm", True))
+    assert sent == []
+    is_down = False
+    notify((1, "note", True), (2, "alarm", True))
+    assert sent == [("raised", "p", "m2")]
+    notify((1, "note", True), (2, "alarm", False), (3, "warning", True))
+    assert sent[1:] == [("cleared", "p", "m2"), ("raised", "p", "m3")]

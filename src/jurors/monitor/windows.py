@@ -645,3 +645,26 @@ def fingerprints(names: Sequence[str]) -> Marks:
     """
     raw = b"".join(hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest() for name in names)
     return np.frombuffer(raw, dtype="<u8")
+
+
+def duration(text: str) -> float:
+    """Parse a duration: a number and its unit, s, m, h, d or w.
+
+    Returns
+    -------
+    float
+        Seconds, above 0.
+
+    Examples
+    --------
+    >>> duration("90d"), duration("12h")
+    (7776000.0, 43200.0)
+    """
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smhdw])", text.strip())
+    if match is None or not float(match[1]):
+        raise OptionError(
+            f"{text!r} is not a duration; write a number and a unit, such as 90d, 12h or 30m",
+            code="out_of_range",
+            value=text,
+        )
+    return float(match[1]) * _SECONDS[match[2]]

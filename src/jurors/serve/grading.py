@@ -158,11 +158,14 @@ class Graded:
 
     counts: ProjectCounts
     window: str | None = None
+    since: Sketch | None = None  #: what came since the change that an alarm is about, where only that is graded
 
     @cached_property
     def evaluation(self) -> Evaluation:
         """As `jurors.grade` gives it for the same votes."""
-        if self.window is not None:
+        if self.since is not None:
+            result = grade(self.since)
+        elif self.window is not None:
             span = select_span(self.counts.windows(), self.window)
             if span is None:
                 problem = f"window {self.window!r:.40} does not exist"
@@ -443,6 +446,13 @@ class AlarmWatch:
             if (after := self._put(project, before, before[0], drift)) is not None:
                 return self._keep(project, after, drift)
         raise ApiError(409, "no_items", "nothing was counted yet, so there is no alarm and no juror")
+
+    def graded_since(self, name: str, number: int) -> Graded:
+        """The grades since the change that an alarm is about."""
+        self.latest(name)
+        counts = self._reader.counted(name)
+        drift = _restored(self._store.drift_state(counts.project.id))  # of our own: it reads all that was counted
+        return Graded(counts, since=drift.sketch_since(drift.alarm(number)))
 
     def outdated(self) -> list[str]:
         """The projects that were aggregated since their last update."""

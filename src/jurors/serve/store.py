@@ -555,6 +555,15 @@ class SqlStore:
         """Project -> the version of its last update, or how many of its alarms somebody should look at."""
         return dict(self.query(f"SELECT project, {column} FROM drift"))
 
+    def notified(self) -> dict[int, dict[str, Any]]:
+        """Project -> the alarms that receivers know of (`active`), and what is still to be sent (`pending`)."""
+        return {project: json.loads(state) for project, state in self.query("SELECT project, state FROM notified")}
+
+    def put_notified(self, project: int, state: dict[str, Any]) -> None:
+        """Store what `notified` gives."""
+        changes = "ON CONFLICT (project) DO UPDATE SET state = excluded.state"
+        self.execute(f"INSERT INTO notified (project, state) VALUES (?, ?) {changes}", project, json.dumps(state))
+
     # -- API keys: their hashes, never the keys ------------------------------------------------------------------
 
     def add_key(self, key: ApiKey) -> None:
@@ -583,8 +592,11 @@ class SqlStore:
 
 
 def _project(row: Sequence[Any]) -> Project:
-    number, name, settings, *rest = row
-    return Project(number, name, json.loads(settings), *rest)
+    number, name, text, *rest = row
+    settings = json.loads(text)
+    if str(settings.get("window")).startswith("half-life"):  # of an earlier version: as it may be PUT back
+        settings["window"] = str(window_of(settings))
+    return Project(number, name, settings, *rest)
 
 
 def open_store(place: str) -> SqlStore:
