@@ -170,7 +170,7 @@ def grade(
     They include every vote that was accepted before the request, unless `max_age` allows an older result.
     """
     if since is not None and window is not None:
-        raise ApiError(422, "bad_query", "since: choose a window, or the items since a change")
+        raise ApiError(422, "bad_request", "since: choose a window, or the items since a change")
     state = request.app.state
     graded: Graded = state.grades.of(name, window, max_age) if since is None else state.alarms.graded_since(name, since)
     project = graded.counts.project
