@@ -259,9 +259,11 @@ class _BaseClient(ABC, Generic[_List, _Document, _Number, _Text, _Nothing]):
 
     # -- results --------------------------------------------------------------------------------------------------
 
-    def grade(self, project: str, *, window: str | None = None, max_age: float | None = None) -> _Document:
-        """Get the grades, as `jurors grade --format json` prints them."""
-        return self._get(project, "grade", window=window, max_age=max_age)
+    def grade(
+        self, project: str, *, window: str | None = None, since: int | None = None, max_age: float | None = None
+    ) -> _Document:
+        """Get the grades, as `jurors grade --format json` prints them; `since` an alarm, if you name one."""
+        return self._get(project, "grade", window=window, since=since, max_age=max_age)
 
     def labels(self, project: str, *, after: str | None = None, limit: int | None = None) -> _Document:
         """Get the best label of each item and its probability, one page."""
@@ -279,6 +281,12 @@ class _BaseClient(ABC, Generic[_List, _Document, _Number, _Text, _Nothing]):
         given = {"action": action} | {k: v for k, v in (("until", until), ("note", note)) if v is not None}
         handled: _Document = self._send(Call("POST", project_path(project, f"alarms/{alarm}"), document, given))
         return handled
+
+    def retire(self, project: str, juror: str, *, replaced_by: str | None = None) -> _Document:
+        """Retire a juror, and clear its alarms."""
+        given = {"juror": juror} | ({} if replaced_by is None else {"replaced_by": replaced_by})
+        retired: _Document = self._send(Call("POST", project_path(project, "retired"), document, given))
+        return retired
 
     def history(self, project: str) -> _Document:
         """Get the grades of each window."""

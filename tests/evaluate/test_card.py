@@ -37,6 +37,8 @@ def test_all_pairs_at_once_have_the_correlations_that_each_has_alone() -> None:
     for label, pairs in keyed.correlations(2).items():
         assert list(pairs) == list(combinations(keyed.jurors, 2))
         assert all(value == keyed.correlation(label, pair) for pair, value in pairs.items())
+    alone = jurors.score(Votes.from_matrix([["a"], ["b"]]), ["a", "a"])
+    assert alone.correlations(2) == {"a": {}, "b": {}}
 
 
 def test_the_pairs_of_many_jurors_take_seconds() -> None:

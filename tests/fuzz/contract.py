@@ -93,7 +93,7 @@ def _documents(case: Case, outcome: Outcome) -> list[str]:
         return []
     is_json = _format(case) == "json" and case.command not in _DATA_COMMANDS
     printed = outcome.stdout.splitlines() if case.command == "watch" else [outcome.stdout]  # which has a line per look
-    if not is_json or {"--help", "-h"} & set(case.args):
+    if not is_json or {"--help", "--help-all", "-h"} & set(case.args):
         return []
     files = [
         outcome.written[name].decode() for name in case.outputs if name.endswith(".json") and name in outcome.written
@@ -139,7 +139,8 @@ def _lies_well(path: tuple[str, ...], number: float, is_told: bool) -> bool:
 def _files(case: Case, outcome: Outcome) -> list[str]:
     """Nothing is changed but what was named as output, and nothing is left behind."""
     found = []
-    replaced = {after for flag, after in pairwise(case.args) if flag in OUTPUTS and case.args.count(after) == 1}
+    flags = (*OUTPUTS, "--reference") if "score" in case.args[:1] else OUTPUTS  # score adds a row to that table
+    replaced = {after for flag, after in pairwise(case.args) if flag in flags and case.args.count(after) == 1}
     for name, content in case.files.items():
         if name not in {*case.outputs, *replaced} and outcome.written.get(name) != content:
             found.append("changed an input")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import sqlite3
 import tempfile
 import time
@@ -24,11 +25,12 @@ from served import client_of, counted_tuples, error_of, tuples_of
 from jurors.cli.main import main
 from jurors.errors import OptionError
 from jurors.serve import store as store_module
-from jurors.serve.app import Settings, Upkeep, run
+from jurors.serve.app import Notifier, Settings, Upkeep, run
 from jurors.serve.database import MIGRATIONS, SQLite
 from jurors.serve.errors import ApiError, NoProject, StoreDamaged, StoreUnavailable
-from jurors.serve.grading import ProjectReader
+from jurors.serve.grading import AlarmWatch, ProjectGrades, ProjectReader
 from jurors.serve.store import SqlStore, batch_of, open_store, store_name
+from jurors.watch.notify import NotificationQueue, Receiver
 
 
 def votes(*texts: str, **more: Any) -> Any:
@@ -134,6 +136,8 @@ def test_a_project_is_made_once_given_more_labels_and_deleted(store: SqlStore) -
         store.put_project("p", {"labels": ["yes"]})
     store.append([(again.id, votes("q1 ann yes"))])
     store.aggregate_all(again.id)
+    store.execute("UPDATE projects SET settings = ?", '{"window": "half-life 80"}')  # of an earlier version
+    assert store.put_project("p", store.project("p").settings)[0].settings["window"] == "80/10"
     store.delete_project("p")
     with pytest.raises(NoProject):
         store.append([(again.id, votes("q1 ann yes"))])
@@ -378,3 +382,65 @@ def test_the_counts_are_those_of_one_read(
         after = store.project("p")
         assert (after.items, after.votes) == (sum(counted.values()), len(standing))
         store.close()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_grades_and_detectors_that_start_from_the_last_ones_are_those_from_scratch(tmp_path: Path, seed: int) -> None:
+    rng = random.Random(seed)
+    with closing(open_store(str(tmp_path / "votes.db"))) as store:
+        project, _ = store.put_project("p", {"window": rng.choice([20, "10s"]), "settle": 0})
+        live = ProjectReader(store)
+        grades, watch = ProjectGrades(live), AlarmWatch(live)
+        for batch in range(30):  # corrections of old items among new ones, some by new jurors and with new labels
+            rows = [
+                {"item": f"q{rng.randrange(20 * (batch + 1))}", "juror": f"j{rng.randrange(4 + batch // 10)}"}
+                | {"label": rng.choice("ab" if batch < 20 else "abc"), "time": batch + rng.random()}
+                for _ in range(60 if batch % 3 else 1)
+            ]
+            store.append([(project.id, batch_of(rows))])
+            store.aggregate_all(project.id)
+            before = store.drift_state(project.id)
+            anew = AlarmWatch(ProjectReader(store))
+            assert watch.update("p").items == live.counted("p").project.items
+            after = store.drift_state(project.id)
+            if before is not None:  # the same update by a detector that was restored
+                store.execute("UPDATE drift SET version = ?, state = ?", *before)
+                anew.update("p")
+                assert store.drift_state(project.id) == after
+        assert grades.of("p").json == ProjectGrades(ProjectReader(store)).of("p").json
+        assert live.counted("p").panes.counts() == dict(tuples_in(store, project.id))
+
+
+def tuples_in(store: SqlStore, project: int) -> Iterator[tuple[bytes, int]]:
+    """The items of each decision tuple, counted one by one."""
+    rows = store.query("SELECT counted, COUNT(*) FROM items WHERE project = ? GROUP BY counted", project)
+    return ((bytes(key), times) for key, times in rows)
+
+
+def test_webhooks_are_notified_once_of_what_is_raised_and_cleared_after_a_restart_too(store: SqlStore) -> None:
+    project, _ = store.put_project("p", {})
+    sent: list[Any] = []
+
+    def post(event: dict[str, Any]) -> None:
+        if is_down:
+            raise OSError("down")
+        sent.append((event["event"], event["source"], event["message"]))
+
+    def notify(*alarms: tuple[int, str, bool]) -> None:
+        """What a server that has just started does about the project's alarms: number, level, active."""
+        documents = [{"id": k, "kind": "drift", "level": at, "message": f"m{k}", "active": on} for k, at, on in alarms]
+        store.execute("DELETE FROM drift")
+        store.put_drift(project.id, None, (1, "{}"), documents, 0)
+        notifier = Notifier(store, NotificationQueue({"webhook": Receiver(post)}), every=3600.0)
+        notifier.step()
+        notifier.step()
+        notifier._ended.set()
+
+    is_down = True
+    notify((1, "note", True), (2, "alarm", True))
+    assert sent == []
+    is_down = False
+    notify((1, "note", True), (2, "alarm", True))
+    assert sent == [("raised", "p", "m2")]
+    notify((1, "note", True), (2, "alarm", False), (3, "warning", True))
+    assert sent[1:] == [("cleared", "p", "m2"), ("raised", "p", "m3")]

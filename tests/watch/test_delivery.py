@@ -15,7 +15,7 @@ import pytest
 
 from jurors.errors import OptionError
 from jurors.watch import notify as delivery
-from jurors.watch.notify import NotificationQueue, NotifyProgram, Webhook
+from jurors.watch.notify import NotificationQueue, NotifyProgram, Webhook, receivers_of
 
 EVENT = {
     "event": "raised", "id": "stream 1", "kind": "k", "level": "alarm", "message": "$(touch x); `id`\0\n",
@@ -91,14 +91,14 @@ def test_what_fails_is_sent_again_kept_in_a_snapshot_and_given_up_in_the_end(
     handler.statuses = [500, 503]
     clock = [0.0]
     monkeypatch.setattr(delivery, "monotonic", lambda: clock[0])
-    post = NotificationQueue({"webhook": Webhook.of(url)})
+    post = NotificationQueue(receivers_of(webhooks=[url]))
     post.add([EVENT])
     post.deliver()
     assert len(post.pending) == 1
     assert "status 500; retrying" in post.notices[0]
     post.deliver()  # not due yet
     assert len(handler.bodies) == 1
-    later = NotificationQueue({"webhook": Webhook.of(url)})
+    later = NotificationQueue(receivers_of(webhooks=[url]))
     later.restore(json.loads(json.dumps(post.to_list())))
     later.deliver()
     clock[0] = 100.0
@@ -112,6 +112,44 @@ def test_what_fails_is_sent_again_kept_in_a_snapshot_and_given_up_in_the_end(
         clock[0] += 1000
     assert not later.pending
     assert [line.rpartition("; ")[2] for line in later.notices] == ["retrying"] * 2 + ["giving up"]
+
+
+def test_each_receiver_gets_its_kinds_and_levels_and_a_digest_holds_all_of_a_while(
+    hook: tuple[str, type[_Hook]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, handler = hook
+    clock = [0.0]
+    monkeypatch.setattr(delivery, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(delivery, "time", lambda: clock[0])
+    receivers = receivers_of(webhooks=[f"juror_drift,alarm={url}?pager", f"warning={url}?chat", f"gate_failed={url}"])
+    queue = NotificationQueue(receivers, digest=600.0)
+    at = {"at": "1970-01-01T00:00:00+00:00", "source": "votes", "message": "m"}
+    drift = {"event": "raised", "id": "1", "kind": "drift", "reason": "juror_drift", "level": "warning", **at}
+    queue.add([drift, {**drift, "reason": "prevalence_drift", "id": "2", "jurors": ["bob"]}, {**drift, "id": "3"}])
+    queue.deliver()
+    clock[0] = 300.0
+    queue.add([{**drift, "event": "cleared", "at": "1970-01-01T00:05:00+00:00"}])
+    again = NotificationQueue(receivers, digest=600.0)  # a restart does not begin the while anew
+    again.restore(json.loads(json.dumps(queue.to_list())))
+    clock[0] = 599.0
+    again.deliver()
+    assert handler.bodies == []
+    clock[0] = 600.0
+    handler.statuses = [500]
+    again.deliver()
+    clock[0] = 700.0
+    again.deliver()
+    _failed, chat, pager = handler.bodies
+    assert [[event["id"] for event in body["alarms"]] for body in (pager, chat)] == [
+        ["1", "3", "1"],
+        ["1", "2", "3", "1"],
+    ]
+    assert (chat["event"], chat["level"], chat["jurors"], chat["message"]) == (
+        "digest", "warning", ["bob"], "3 alarms raised, 1 cleared: m",
+    )  # fmt: skip
+    assert again.pending == []
+    with pytest.raises(OptionError, match=r"'juror_dirft' is neither a kind nor a level"):
+        receivers_of(webhooks=[f"juror_dirft={url}"])
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from jurors import Sketch, read_votes, simulate
 from jurors.errors import JurorsError, VotesError
 from jurors.monitor import Monitor
 from jurors.options import Reading
-from jurors.watch.notify import NotificationQueue
+from jurors.watch.notify import NotificationQueue, Receiver
 from jurors.watch.sources import source_of
 from jurors.watch.watcher import Watcher
 
@@ -33,7 +33,7 @@ def watch() -> Iterator[Watch]:
 
         def make(path: Path, state: Path | None = None, window: str = "1000", **more: Any) -> Watcher:
             source = stack.enter_context(closing(source_of([str(path)], Reading(tool=more.pop("tool", None)))))
-            notifications = NotificationQueue(more.pop("receivers", {}))
+            notifications = NotificationQueue({k: Receiver(v) for k, v in more.pop("receivers", {}).items()})
             made = Watcher(source, str(path), Monitor(window), notifications, state=state, **more)
             made.resume()
             return made

@@ -27,6 +27,19 @@ def store_option(command: Command) -> Command:
                         help="An SQLite file, or postgresql://… for several servers.")(command)  # fmt: skip
 
 
+def webhook_options(command: Command) -> Command:
+    """`--webhook`, `--webhook-private` and `--digest`."""
+    for option in (
+        click.option("--digest", metavar="15m", help="Send the alarms of so long as one message."),
+        click.option("--webhook-private", is_flag=True, help="Allow a webhook in a private network."),
+        click.option("--webhook", metavar="[KINDS=]URL", multiple=True,
+                     help="Post alarms (of these kinds and levels) as JSON to this https address, or http on this "
+                     "machine; repeatable."),
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
 @contextmanager
 def with_store(place: str, *, must_be_there: bool = False) -> Iterator[SqlStore]:
     """Open a server's store for as long as the block runs."""
@@ -47,14 +60,22 @@ def with_store(place: str, *, must_be_there: bool = False) -> Iterator[SqlStore]
     "--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="The number of worker processes."
 )
 @click.option("--keep", metavar="90d", help="How long to keep votes. Their counts are kept without limit.")
-def serve(store: str, host: str, port: int, workers: int, keep: str | None) -> None:
+@webhook_options
+def serve(
+    store: str, host: str, port: int, workers: int, keep: str | None, webhook: tuple[str, ...], webhook_private: bool,
+    digest: str | None,
+) -> None:  # fmt: skip
     """Accept votes over HTTP, store them, and grade the jurors continuously (needs jurors[serve])."""
     with optional_import("the server needs {}: pip install 'jurors[serve]'"):
-        from jurors.serve.app import Settings, duration, run
+        from jurors.serve.app import Settings, run
+    from jurors.monitor.windows import duration
 
-    retention = None if keep is None else duration(keep)
+    settings = Settings(
+        store=store, host=host, port=port, workers=workers, keep=None if keep is None else duration(keep),
+        webhooks=webhook, webhook_private=webhook_private, digest=0.0 if digest is None else duration(digest),
+    )  # fmt: skip
     with speaking_flags(False):  # a client has no command line
-        run(Settings(store=store, host=host, port=port, workers=workers, keep=retention))
+        run(settings)
 
 
 @click.group()
@@ -193,19 +214,17 @@ def quarantine(store: str, project: str | None, replay: bool, drop: bool, output
 @click.option("--once", is_flag=True, help="Read what is there, then exit; for cron.")
 @grading_options
 @stream_limit_options
-@click.option("--exec", "program", metavar="COMMAND",
-              help="Run this command on each alarm, with JSON on standard input and without a shell.")  # fmt: skip
-@click.option(
-    "--webhook", metavar="URL", help="Post each alarm as JSON to this https address, or http on this machine."
-)
-@click.option("--webhook-private", is_flag=True, help="Allow a webhook in a private network.")
+@click.option("--exec", "program", metavar="[KINDS=]COMMAND", multiple=True,
+              help="Run this command on alarms, with JSON on stdin and without a shell; repeatable.")  # fmt: skip
+@webhook_options
 @click.option("--format", "format_", type=click.Choice(("text", "json")), default="text", show_default=True,
               help="A card (lines if the output is not a terminal), or a JSON document per poll.")  # fmt: skip
 @click.option("-q", "--quiet", is_flag=True, help="Print alarms only.")
 def watch(
     source: Source, grading: dict[str, Any], limits: dict[str, Any], time: str | None, window: str, every: float,
-    alpha: float, block: str, expect: tuple[str, ...], settle: int, state: str | None, once: bool, program: str | None,
-    webhook: str | None, webhook_private: bool, format_: str, quiet: bool,
+    alpha: float, block: str, expect: tuple[str, ...], settle: int, state: str | None, once: bool,
+    program: tuple[str, ...], webhook: tuple[str, ...], webhook_private: bool, digest: str | None, format_: str,
+    quiet: bool,
 ) -> None:  # fmt: skip
     """Grade the jurors of a growing FILE: a file of votes, a folder of logs, or - for standard input.
 
@@ -213,9 +232,10 @@ def watch(
     SIGTERM end it with status 0.
     """
     from jurors.monitor import Monitor
+    from jurors.monitor.windows import duration
     from jurors.options import Reading
     from jurors.votes.scale import Recoding
-    from jurors.watch.notify import NotificationQueue, NotifyProgram, Webhook
+    from jurors.watch.notify import NotificationQueue, receivers_of
     from jurors.watch.sources import source_of
     from jurors.watch.watcher import Watcher, make_display, watch_source
 
@@ -223,11 +243,7 @@ def watch(
         raise OptionError("--gold does not apply to watch, which stores counts instead of items; use `jurors grade`")
     if grading["family"]:
         raise OptionError("--family does not apply to watch; use `jurors grade`", code="does_not_apply", name="family")
-    receivers: dict[str, Any] = {}
-    if program is not None:
-        receivers["exec"] = NotifyProgram.of(program)
-    if webhook is not None:
-        receivers["webhook"] = Webhook.of(webhook, private=webhook_private)
+    receivers = receivers_of(program, webhook, private=webhook_private)
     reading = Reading.of(source.options)
     if reading.scale not in ("auto", "nominal"):
         message = f"--scale {reading.scale} does not apply to watch, which reads votes as labels; use `jurors grade`"
@@ -237,7 +253,7 @@ def watch(
         source_of(source.files, reading, time),
         "standard input" if source.files[0] == "-" else source.files[0],
         Monitor(window, labels=reading.labels, alpha=alpha, block=block, expect=expect, settle=settle),
-        NotificationQueue(receivers),
+        NotificationQueue(receivers, 0.0 if digest is None else duration(digest)),
         limits=limits,
         grading=grading,
         state=None if state is None else Path(state),

@@ -795,6 +795,8 @@ class KeyedEvaluation(_Solved, Drawable):
         first, second = np.triu_indices(len(self.jurors), 1)
         if len(self.jurors) > _CROWD:  # of so many jurors, most pairs share no item
             first, second = (np.asarray(x) for x in self._shared_pairs)
+        if not len(first):  # of one juror; a sparse table gives one entry for none
+            return {}
         counts = items[first, second], own[first, second], own[second, first], both[first, second]
         listed = (np.asarray(x).ravel().tolist() for x in counts)
         pairs = ((self.jurors[i], self.jurors[j]) for i, j in zip(first.tolist(), second.tolist(), strict=True))

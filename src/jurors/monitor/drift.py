@@ -328,6 +328,11 @@ class Drift:
             self.alarms = [alarm for alarm in self.alarms if alarm.id not in set(over)]
         return [alarm for alarm in self.alarms if alarm.id > known]
 
+    def rest(self) -> None:
+        """Forget what is quick to compute again, and compare every pane at the next update: they may be others."""
+        self._seen = {pane: (-1, seen) for pane, (_, seen) in self._seen.items()}
+        self._segments.rest()
+
     def _look(self) -> None:
         """Test, at the end of a block."""
         self._looked = self.items
@@ -614,6 +619,8 @@ class Drift:
             "announced": sorted(self._announced),
             "blocks": {"most": self._most, "looked": self._looked, "began": self._began},
             "sizes": [[subject, series, size] for (subject, series), size in self.sizes.items()],
+            "provisional": sorted(self._provisional),
+            "measured": self._measured if self._provisional else 0,
             "origins": [[subject, series, border] for (subject, series), border in self._origins.items()],
             "seen": {
                 str(pane): {key.hex(): count for key, count in sorted(seen.items())}
@@ -633,6 +640,8 @@ class Drift:
         if blocks := document.get("blocks"):
             drift._most, drift._looked, drift._began = blocks["most"], blocks["looked"], blocks["began"]
         drift.sizes = {(subject, series): size for subject, series, size in document.get("sizes", ())}
+        drift._provisional = {(subject, series) for subject, series in document.get("provisional", ())}
+        drift._measured = document.get("measured", 0)
         drift._first, drift.late, drift._new = document["first"], document["late"], set(document["new"])
         drift._origins = {(subject, series): border for subject, series, border in document["origins"]}
         for pane, seen in document["seen"].items():

@@ -326,11 +326,12 @@ class BlockHistory:
         """JSON's own types."""
         packed = zlib.compress(np.array(self.counts, dtype=np.int64).tobytes(), 1)
         tuples = {key.hex(): times for key, times in sorted(self.open.items())}
-        return {"size": self.size, "open": tuples, "ends": self.ends, "counts": base64.b64encode(packed).decode()}
+        counts = base64.b64encode(packed).decode()
+        return {"size": self.size, "open": tuples, "ends": self.ends, "counts": counts, "closed": self.closed}
 
     def restore(self, document: dict[str, Any], cells: int) -> None:
         """The inverse of `to_dict`, for so many cells."""
-        self.size, self.ends = document["size"], list(document["ends"])
+        self.size, self.ends, self.closed = document["size"], list(document["ends"]), document.get("closed", 0)
         self.open = Counter({bytes.fromhex(key): times for key, times in document["open"].items()})
         counts = np.frombuffer(zlib.decompress(base64.b64decode(document["counts"])), dtype=np.int64)
         self.counts = list(counts.reshape(len(self.ends), cells))
@@ -427,6 +428,10 @@ class Segments:
         cells = np.array(each, dtype=np.int64).reshape(len(each), watched.size)
         self.upto: Integers = cells.cumsum(axis=0)  #: borders x cells: counts from the start up to each border
         self.now: Integers = cells.sum(axis=0) + self._count(self.open.tuples)  #: counts of the whole stream
+
+    def rest(self) -> None:
+        """Forget the cells of decision tuples, which are large."""
+        self._known.clear()
 
     def cells_of(self, keys: list[bytes]) -> Integers:
         """Rows x cells of decision tuples."""

@@ -210,6 +210,7 @@ class Panes:
         self.since: int | None = None  #: panes before this one were joined to it
         self.gone: int | None = None  #: panes up to this one are dropped
         self.forgotten = 0  #: how many items they held
+        self._total: Counter[bytes] | None = None  # what `counts` returns for all panes, if they don't change any more
         self._juror = {name: k for k, name in enumerate(self.jurors)}
         self._label = {_identity(label): k for k, label in enumerate(self.labels, 1)}
 
@@ -291,12 +292,29 @@ class Panes:
             self.pane(old).note_times(pane.first_time, pane.last_time)
 
     def counts(self, which: Iterable[int] | None = None) -> Counter[bytes]:
-        """Items by key in these panes; in all of them where none are named."""
+        """Items by key in these panes; in all of them where none are named. Not to be changed."""
+        if which is None and self._total is not None:
+            return self._total
         counted: Counter[bytes] = Counter()
         for number in self.panes if which is None else which:
             if number in self.panes:
                 counted.update(self.panes[number].tuples)
         return counted
+
+    def count_all(self, before: Panes | None = None) -> None:
+        """Add up all panes, which must not change any more; those that they share with `before` are added up there."""
+        if before is None or before._total is None:
+            self._total = Counter(dict(sorted(self.counts().items())))  # to sort them again takes no time
+            return
+        self._total = Counter(before._total)
+        for number in before.panes.keys() | self.panes.keys():
+            old, new = before.panes.get(number), self.panes.get(number)
+            if old is not new:
+                self._total.update({} if new is None else new.tuples)
+                for key, times in ({} if old is None else old.tuples).items():
+                    self._total[key] -= times
+                    if not self._total[key]:
+                        del self._total[key]
 
     def counts_of(self, sketch: Sketch) -> Counter[bytes]:
         """The counts of a sketch by key; its jurors and labels are added."""
@@ -627,3 +645,26 @@ def fingerprints(names: Sequence[str]) -> Marks:
     """
     raw = b"".join(hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest() for name in names)
     return np.frombuffer(raw, dtype="<u8")
+
+
+def duration(text: str) -> float:
+    """Parse a duration: a number and its unit, s, m, h, d or w.
+
+    Returns
+    -------
+    float
+        Seconds, above 0.
+
+    Examples
+    --------
+    >>> duration("90d"), duration("12h")
+    (7776000.0, 43200.0)
+    """
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smhdw])", text.strip())
+    if match is None or not float(match[1]):
+        raise OptionError(
+            f"{text!r} is not a duration; write a number and a unit, such as 90d, 12h or 30m",
+            code="out_of_range",
+            value=text,
+        )
+    return float(match[1]) * _SECONDS[match[2]]

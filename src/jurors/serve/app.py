@@ -1,4 +1,4 @@
-"""The application of `jurors serve`: routes on a store, a background thread, and the process that runs them."""
+"""The application of `jurors serve`: routes on a store, background threads, and the process that runs them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ import asyncio
 import json
 import math
 import os
-import re
 import socket
 import time
 import traceback
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import asdict, dataclass
 from inspect import signature
@@ -27,6 +26,7 @@ from uvicorn.supervisors import Multiprocess
 from jurors._files import temp_directory
 from jurors.errors import JurorsError, OptionError
 from jurors.serve.auth import ServerLimits
+from jurors.serve.database import Project
 from jurors.serve.errors import NoProject
 from jurors.serve.grading import AlarmWatch, ProjectGrades, ProjectReader
 from jurors.serve.middleware import HeaderTimeoutProtocol, ServerMiddleware, check_bind_address, is_loopback
@@ -36,6 +36,7 @@ from jurors.serve.routes import ROUTERS
 from jurors.serve.store import SqlStore, open_store, store_name
 from jurors.serve.votes import Journal, VoteValidator
 from jurors.versions import VERSION
+from jurors.watch.notify import AlarmState, NotificationQueue, receivers_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,29 +48,9 @@ class Settings:
     port: int = 8000
     workers: int = 1
     keep: float | None = None  #: seconds that votes are stored; None: without limit
-
-
-def duration(text: str) -> float:
-    """Parse a duration: a number and its unit, s, m, h, d or w.
-
-    Returns
-    -------
-    float
-        Seconds, above 0.
-
-    Examples
-    --------
-    >>> duration("90d"), duration("12h")
-    (7776000.0, 43200.0)
-    """
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smhdw])", text.strip())
-    if match is None or not float(match[1]):
-        raise OptionError(
-            f"{text!r} is not a duration; write a number and a unit, such as 90d, 12h or 30m",
-            code="out_of_range",
-            value=text,
-        )
-    return float(match[1]) * {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}[match[2]]
+    webhooks: Sequence[str] = ()  #: as `receivers_of` takes them
+    webhook_private: bool = False
+    digest: float = 0.0  #: seconds for which alarms are collected
 
 
 class Upkeep:
@@ -151,6 +132,62 @@ class Upkeep:
             log_event("retention", "info", project=project, items=dropped)
 
 
+class Notifier:
+    """A background thread of the main process: it sends the alarms that workers raise and clear to webhooks.
+
+    The store holds which alarms are known and what is still to be sent, so that a restart loses and repeats nothing.
+    """
+
+    def __init__(self, store: SqlStore, notifications: NotificationQueue, every: float = 1.0) -> None:
+        self._store, self._queue, self._every = store, notifications, every
+        self._examined: dict[int, Any] = {}  # project -> version and pending alarms when it was last examined
+        self._queue.restore(entry for state in store.notified().values() for entry in state["pending"])
+        self._ended = Event()
+        self._thread = Thread(target=self._run, name="notifier", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """End after the current step."""
+        self._ended.set()
+        self._thread.join()
+        self._store.close()
+
+    def _run(self) -> None:
+        pause = self._every
+        while not self._ended.wait(pause):
+            pause = self._every
+            try:
+                self.step()
+            except Exception as error:  # the store is down, say
+                self._queue.notices.append(f"{type(error).__name__}: {error}")
+                pause = 30.0
+            for notice in dict.fromkeys(self._queue.notices):
+                log_event("notification", "error", message=notice)
+            self._queue.notices.clear()
+
+    def step(self) -> None:
+        """Examine the projects whose alarms may have changed, and send what is due."""
+        versions, active = self._store.drift("version"), self._store.drift("active")
+        for project in self._store.projects():
+            now = (versions.get(project.id), active.get(project.id))
+            if self._examined.get(project.id) != now:
+                known = self._store.notified().get(project.id, {"active": {}})
+                alarms = AlarmState(project.name, known["active"])
+                events = alarms.update(self._store.alarms(project.id), None)
+                self._queue.add([event for event in events if event["level"] != "note"])
+                if events:
+                    self._save(project, alarms.active)
+                self._examined[project.id] = now
+        if self._queue.deliver():
+            for project in self._store.projects():
+                if (state := self._store.notified().get(project.id)) is not None:
+                    self._save(project, state["active"])
+
+    def _save(self, project: Project, active: dict[str, Any]) -> None:
+        pending = [entry for entry in self._queue.to_list() if entry["event"]["source"] == project.name]
+        self._store.put_notified(project.id, {"active": active, "pending": pending})
+
+
 SETTINGS = "JURORS_SERVE_SETTINGS"  #: the environment variable by which workers get theirs
 
 
@@ -229,6 +266,7 @@ def _notify(state: str) -> None:
 
 def run(settings: Settings) -> None:
     """Serve until SIGINT or SIGTERM, in one process or in several workers on one socket; open requests are finished."""
+    receivers = receivers_of(webhooks=settings.webhooks, private=settings.webhook_private)
     store = open_store(settings.store)  # what is wrong with it, or with the address, is reported before it listens
     try:
         store.check()
@@ -255,6 +293,9 @@ def run(settings: Settings) -> None:
     log_event("start", store=store_name(settings.store), host=host, port=port, workers=settings.workers)
     server = uvicorn.Server(config)
     with ExitStack() as files, suppress(KeyboardInterrupt):  # the signal that ended it, raised again at the end
+        if receivers:
+            notifier = Notifier(open_store(settings.store), NotificationQueue(receivers, settings.digest))
+            files.callback(notifier.close)
         if settings.workers > 1:
             # Where workers add up their counts; the library reads it when a worker imports it.
             os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", str(files.enter_context(temp_directory())))

@@ -446,6 +446,10 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             arrived DOUBLE PRECISION NOT NULL, votes BIGINT NOT NULL, batch TEXT NOT NULL, reason TEXT NOT NULL)""",
         "CREATE INDEX quarantine_by_project ON quarantine (project)",
     ),
+    (
+        """CREATE TABLE notified (
+            project BIGINT PRIMARY KEY REFERENCES projects (id) ON DELETE CASCADE, state TEXT NOT NULL)""",
+    ),
 )
 
 

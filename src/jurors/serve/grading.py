@@ -128,12 +128,9 @@ def _read_panes(session: Session, project: Project, version: int, before: Panes 
         return _read_panes(session, project, -1, None)  # panes that were added up cannot be separated
     by_number = {} if before is None else dict(before.panes)
     by_number |= {number: Pane(number, first_time=first, last_time=last) for number, first, last in changed}
-    changed_numbers = {number for number, _, _ in changed}
-    lowest = changed[0][0] if changed else 0
-    rows = session.rows("SELECT pane, counted, times FROM panes WHERE project = ? AND pane >= ?", project.id, lowest)
-    for number, key, times in rows:
-        if number in changed_numbers:
-            by_number[number].add(bytes(key), times)
+    sql = "SELECT pane, counted, times FROM panes WHERE project = ? AND pane IN ({names})"
+    for number, key, times in session.rows_in(sql, project.id, [number for number, _, _ in changed]):
+        by_number[number].add(bytes(key), times)
     labels = [json.loads(text) for text in names(session, project.id, "labels")]
     panes = Panes(
         names(session, project.id, "jurors"), labels, (pane for pane in by_number.values() if pane.items),
@@ -141,10 +138,11 @@ def _read_panes(session: Session, project: Project, version: int, before: Panes 
     )  # fmt: skip
     if before is not None:
         panes.since, panes.gone, panes.forgotten = before.since, before.gone, before.forgotten
-    if len(panes.panes) <= KEPT_WINDOWS:
-        return panes
-    panes = panes.copy()  # other threads may still read the panes of before
-    panes.trim(KEPT_WINDOWS, MOST_TUPLES)
+    if len(panes.panes) > KEPT_WINDOWS:
+        panes = panes.copy()  # other threads may still read the panes of before
+        panes.trim(KEPT_WINDOWS, MOST_TUPLES)
+        before = None
+    panes.count_all(before)
     return panes
 
 
@@ -160,11 +158,14 @@ class Graded:
 
     counts: ProjectCounts
     window: str | None = None
+    since: Sketch | None = None  #: what came since the change that an alarm is about, where only that is graded
 
     @cached_property
     def evaluation(self) -> Evaluation:
         """As `jurors.grade` gives it for the same votes."""
-        if self.window is not None:
+        if self.since is not None:
+            result = grade(self.since)
+        elif self.window is not None:
             span = select_span(self.counts.windows(), self.window)
             if span is None:
                 problem = f"window {self.window!r:.40} does not exist"
@@ -373,11 +374,20 @@ def pending_items(store: SqlStore, counts: ProjectCounts) -> Counter[tuple[int, 
     return Counter({(pane, key): times for pane, key, times in keys if votes_in(key) < len(counts.panes.jurors)})
 
 
+State = tuple[int, str]  #: of a detector: the version that it examined, and itself as JSON
+
+
 class AlarmWatch:
-    """Drift alarms of a store's projects; each aggregation is examined once, by whichever worker comes first."""
+    """Drift alarms of a store's projects; each aggregation is examined once, by whichever worker comes first.
+
+    Detectors stay in memory between updates, because restoring one takes ten times as long as updating it.
+    """
+
+    MOST = 32  #: detectors in memory
 
     def __init__(self, reader: ProjectReader) -> None:
         self._reader, self._store = reader, reader.store
+        self._detectors: OrderedDict[int, tuple[State, Drift]] = OrderedDict()  # project -> state, detector in it
 
     def latest(self, name: str) -> Drift:
         """The detector after every vote that was acknowledged before this call."""
@@ -389,35 +399,60 @@ class AlarmWatch:
         counts = self._reader.counted(name)
         project = counts.project
         before = self._store.drift_state(project.id)
-        drift = _restored(before)
-        if before is None or before[0] < project.version:
-            pending = pending_items(self._store, counts)
-            if pending is None:
-                return self.update(name)
-            drift.update(counts.panes.without(pending))
-            examined = project.version - bool(pending)  # what was left out is examined when it is complete
-            try:
-                is_stored = self._put(project.id, before, examined, drift)
-            except StoreFull:  # as of the last update: an alarm is raised when it is stored
-                return _restored(before)
-            if not is_stored:
-                return self.update(name)  # another worker was quicker: its alarms are the ones that were raised
-        return drift
+        if before is not None and before[0] >= project.version:
+            return self._keep(project.id, before, self._take(project.id, before))
+        pending = pending_items(self._store, counts)
+        if pending is None:
+            return self.update(name)
+        drift = self._take(project.id, before)
+        drift.update(counts.panes.without(pending))
+        examined = project.version - bool(pending)  # what was left out is examined when it is complete
+        try:
+            after = self._put(project.id, before, examined, drift)
+        except StoreFull:  # as of the last update: an alarm is raised when it is stored
+            return _restored(before)
+        if after is None:
+            return self.update(name)  # another worker was quicker: its alarms are the ones that were raised
+        return self._keep(project.id, after, drift)
 
-    def _put(self, project: int, before: tuple[int, str] | None, version: int, drift: Drift) -> bool:
-        pending = len(drift.pending(drift.time))
-        return self._store.put_drift(project, before, version, drift.to_dict(), _documents(drift), pending)
+    def _take(self, project: int, state: State | None) -> Drift:
+        """The detector in this state, for the caller alone: from memory, or restored."""
+        known, drift = self._detectors.pop(project, (None, None))
+        return drift if drift is not None and known == state else _restored(state)
+
+    def _put(self, project: int, before: State | None, version: int, drift: Drift) -> State | None:
+        """Store a detector; returns its state, or None where another process stored one meanwhile."""
+        after, pending = (version, json.dumps(drift.to_dict())), len(drift.pending(drift.time))
+        is_stored = after == before or self._store.put_drift(project, before, after, _documents(drift), pending)
+        return after if is_stored else None
+
+    def _keep(self, project: int, state: State, drift: Drift) -> Drift:
+        """Leave a detector for the next update; returns a copy to read, whose alarms do not change any more."""
+        drift.rest()
+        shown = copy.copy(drift)
+        shown.alarms, shown.retired = copy.deepcopy(drift.alarms), set(drift.retired)
+        self._detectors[project] = state, drift
+        while len(self._detectors) > self.MOST:
+            self._detectors.popitem(last=False)
+        return shown
 
     def handle(self, name: str, act: Callable[[Drift], Any]) -> Drift:
         """The detector after what somebody did about an alarm or a juror, which is stored."""
         self.latest(name)
         project = self._store.project(name).id
         while (before := self._store.drift_state(project)) is not None:
-            drift = _restored(before)
+            drift = self._take(project, before)
             act(drift)
-            if self._put(project, before, before[0], drift):
-                return drift
+            if (after := self._put(project, before, before[0], drift)) is not None:
+                return self._keep(project, after, drift)
         raise ApiError(409, "no_items", "nothing was counted yet, so there is no alarm and no juror")
+
+    def graded_since(self, name: str, number: int) -> Graded:
+        """The grades since the change that an alarm is about."""
+        self.latest(name)
+        counts = self._reader.counted(name)
+        drift = _restored(self._store.drift_state(counts.project.id))  # of our own: it reads all that was counted
+        return Graded(counts, since=drift.sketch_since(drift.alarm(number)))
 
     def outdated(self) -> list[str]:
         """The projects that were aggregated since their last update."""
@@ -440,7 +475,7 @@ class AlarmWatch:
         return {"alpha": drift.alpha, **counts, "alarms": alarms, "thresholds": verdict}
 
 
-def _restored(state: tuple[int, str] | None) -> Drift:
+def _restored(state: State | None) -> Drift:
     return Drift() if state is None else Drift.from_dict(json.loads(state[1]))
 
 

@@ -159,6 +159,7 @@ def grade(
     name: str,
     request: Request,
     window: Annotated[str | None, Query(max_length=20, description="'last' (complete), 'now', or a number.")] = None,
+    since: Annotated[int | None, Query(ge=1, description="The id of an alarm: the items since its change.")] = None,
     max_age: MaxAge = 0.0,
     partition: Annotated[
         bool, Query(description="Whether to include the partition, a row for each decision tuple.")
@@ -168,9 +169,12 @@ def grade(
 
     They include every vote that was accepted before the request, unless `max_age` allows an older result.
     """
-    graded: Graded = request.app.state.grades.of(name, window, max_age)
+    if since is not None and window is not None:
+        raise ApiError(422, "bad_request", "since: choose a window, or the items since a change")
+    state = request.app.state
+    graded: Graded = state.grades.of(name, window, max_age) if since is None else state.alarms.graded_since(name, since)
     project = graded.counts.project
-    tag = f'"{project.id}-{project.version}-{window or "all"}-{int(partition)}"'
+    tag = f'"{project.id}-{project.version}-{since or window or "all"}-{int(partition)}"'
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers={"ETag": tag})
     return Response(graded.json if partition else graded.brief, media_type=_JSON, headers={"ETag": tag})

@@ -531,14 +531,14 @@ class SqlStore:
         return (rows[0][0], rows[0][1]) if rows else None
 
     def put_drift(
-        self, project: int, before: tuple[int, str] | None, version: int, state: dict[str, Any],
-        alarms: list[dict[str, Any]], pending: int,
+        self, project: int, before: tuple[int, str] | None, after: tuple[int, str], alarms: list[dict[str, Any]],
+        pending: int,
     ) -> bool:  # fmt: skip
         """Store a state, unless another process did meanwhile; returns whether it is stored.
 
         `before` is what `drift_state` gave when the change began, `pending` how many alarms somebody should look at.
         """
-        row = (version, json.dumps(state), json.dumps(alarms), pending)
+        row = (*after, json.dumps(alarms), pending)
         if before is not None:
             changes = "version = ?, state = ?, alarms = ?, active = ?"
             sql = f"UPDATE drift SET {changes} WHERE project = ? AND version = ? AND state = ?"
@@ -554,6 +554,15 @@ class SqlStore:
     def drift(self, column: Literal["version", "active"]) -> dict[int, int]:
         """Project -> the version of its last update, or how many of its alarms somebody should look at."""
         return dict(self.query(f"SELECT project, {column} FROM drift"))
+
+    def notified(self) -> dict[int, dict[str, Any]]:
+        """Project -> the alarms that receivers know of (`active`), and what is still to be sent (`pending`)."""
+        return {project: json.loads(state) for project, state in self.query("SELECT project, state FROM notified")}
+
+    def put_notified(self, project: int, state: dict[str, Any]) -> None:
+        """Store what `notified` gives."""
+        changes = "ON CONFLICT (project) DO UPDATE SET state = excluded.state"
+        self.execute(f"INSERT INTO notified (project, state) VALUES (?, ?) {changes}", project, json.dumps(state))
 
     # -- API keys: their hashes, never the keys ------------------------------------------------------------------
 
@@ -583,8 +592,11 @@ class SqlStore:
 
 
 def _project(row: Sequence[Any]) -> Project:
-    number, name, settings, *rest = row
-    return Project(number, name, json.loads(settings), *rest)
+    number, name, text, *rest = row
+    settings = json.loads(text)
+    if str(settings.get("window")).startswith("half-life"):  # of an earlier version: as it may be PUT back
+        settings["window"] = str(window_of(settings))
+    return Project(number, name, settings, *rest)
 
 
 def open_store(place: str) -> SqlStore:

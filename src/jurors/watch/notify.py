@@ -3,7 +3,8 @@
 An alarm's text holds names that strangers chose. They reach a program as JSON on its standard input and in environment
 variables, never as part of a command, and without a shell. A webhook is https, or http on this machine; its host is
 resolved once, addresses of private networks are refused unless the command line allows them, and redirects are not
-followed. A notification that failed is sent again with exponential backoff, after a restart, too.
+followed. A notification that failed is sent again with exponential backoff, after a restart, too. A receiver gets all
+alarms or those of some kinds and levels, one by one or together as a digest.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import ipaddress
 import json
 import os
+import re
 import shlex
 import shutil
 import socket
@@ -20,12 +22,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
-from time import monotonic
+from time import monotonic, time
 from typing import Any
 from urllib.parse import urlsplit
 
 from jurors.errors import OptionError
-from jurors.evaluate.alarms import Alarm
+from jurors.evaluate.alarms import KINDS, LEVELS, Alarm
 from jurors.jury.check import Verdict
 from jurors.results import escape_text
 
@@ -126,6 +128,7 @@ _MOST_UNREADABLE, _FEWEST_UNREADABLE = 0.1, 10  # a share, and lines
 _SECONDS = 10.0  # that an address may take
 _RUN_SECONDS = 60.0  # that a program may take
 _TRIES = 12
+_MOST_MESSAGES = 5  # in the line of a digest
 
 
 @dataclass(frozen=True)
@@ -242,30 +245,115 @@ def _is_local(host: str) -> bool:
         return False
 
 
+@dataclass(frozen=True)
+class Receiver:
+    """Who is notified, and of which kinds and levels of alarms; of all, where none are named."""
+
+    send: Callable[[Event], None]
+    only: frozenset[str] = frozenset()
+
+    def takes(self, event: Event) -> bool:
+        """Whether it is notified of this alarm."""
+        return not self.only or not self.only.isdisjoint((event["level"], event["kind"], event.get("reason")))
+
+
+def receivers_of(
+    programs: Sequence[str] = (), webhooks: Sequence[str] = (), *, private: bool = False
+) -> dict[str, Receiver]:
+    """The receivers that a command line names; OptionError where one cannot be used.
+
+    Parameters
+    ----------
+    programs, webhooks
+        Each a command or an address, perhaps after the kinds and levels of alarms that it gets:
+        "alarm,juror_silent=https://example.org/".
+    private
+        Whether webhooks may be in a private network.
+
+    Returns
+    -------
+    dict
+        Receiver by option and, from the second one on, its place.
+
+    Examples
+    --------
+    >>> hooks = receivers_of(webhooks=["alarm=https://example.org/pager", "https://example.org/chat"])
+    >>> [(name, sorted(receiver.only)) for name, receiver in hooks.items()]
+    [('webhook', ['alarm']), ('webhook 2', [])]
+    """
+    known = {*LEVELS, *KINDS, *(kind.name for kind in KINDS.values())}
+    receivers = {}
+    for option, texts in (("exec", programs), ("webhook", webhooks)):
+        for place, text in enumerate(texts, 1):
+            names, sign, rest = text.partition("=")
+            only = frozenset(names.split(",")) if sign and re.fullmatch("[a-z_,]+", names) else frozenset()
+            if unknown := sorted(only - known):
+                problem = f"--{option}: {unknown[0]!r:.60} is neither a kind nor a level of alarms"
+                raise OptionError(f"{problem}; write KIND,LEVEL=… or nothing before it", name=option, value=text)
+            target = rest if only else text
+            send = NotifyProgram.of(target) if option == "exec" else Webhook.of(target, private=private)
+            receivers[option if place == 1 else f"{option} {place}"] = Receiver(send, only)
+    return receivers
+
+
+def digest_of(events: Sequence[Event]) -> Event:
+    """One event for several, which it holds as `alarms`; of the most severe level among them.
+
+    Returns
+    -------
+    dict
+        JSON-serialisable.
+
+    Examples
+    --------
+    >>> alarm = {"level": "alarm", "message": "ann is silent", "jurors": ["ann"], "source": "votes.csv"}
+    >>> digest_of([{"event": "raised", **alarm}, {"event": "cleared", **alarm}])["message"]
+    '1 alarm raised, 1 cleared: ann is silent'
+    """
+    raised = [event for event in events if event["event"] == "raised"]
+    messages = list(dict.fromkeys(event["message"] for event in raised or events))
+    more = f"; {len(messages) - _MOST_MESSAGES} more" if len(messages) > _MOST_MESSAGES else ""
+    counted = f"{len(raised)} alarm{'s' * (len(raised) != 1)} raised, {len(events) - len(raised)} cleared"
+    return {
+        "event": "digest", "id": "digest", "kind": "digest",
+        "level": max((event["level"] for event in events), key=LEVELS.index),
+        "message": f"{counted}: {'; '.join(messages[:_MOST_MESSAGES])}{more}",
+        "jurors": sorted({juror for event in events for juror in event.get("jurors", ())}),
+        "source": ", ".join(sorted({event["source"] for event in events})), "at": _now(), "alarms": list(events),
+    }  # fmt: skip
+
+
 @dataclass
 class PendingNotification:
     """An event that a receiver has not got yet."""
 
     to: str
     event: Event
+    due: float  #: by the monotonic clock
     tries: int = 0
-    due: float = 0.0  #: by the monotonic clock
 
 
 @dataclass
 class NotificationQueue:
     """The notifications that are still to be delivered; `to_list` is stored in snapshots."""
 
-    receivers: dict[str, Callable[[Event], None]]
+    receivers: Mapping[str, Receiver]
+    digest: float = 0.0  #: seconds for which events are collected; 0: each is sent at once
     pending: list[PendingNotification] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)  #: what failed, for people
 
     def add(self, events: Sequence[Event]) -> None:
-        """Notify every receiver of these."""
-        self.pending += [PendingNotification(name, event) for event in events for name in self.receivers]
+        """Notify every receiver of those that it takes."""
+        takes = [(name, event) for event in events for name, each in self.receivers.items() if each.takes(event)]
+        self.pending += [PendingNotification(name, event, self._due(event)) for name, event in takes]
+
+    def _due(self, event: Event) -> float:
+        if not self.digest:
+            return monotonic()
+        return monotonic() + max(0.0, datetime.fromisoformat(event["at"]).timestamp() + self.digest - time())
 
     def deliver(self) -> bool:
-        """Deliver what is due; what fails is due again later.
+        """Deliver what is due, in a digest with all else that its receiver has not got; what fails is due again later.
 
         Returns
         -------
@@ -273,29 +361,33 @@ class NotificationQueue:
             Whether any notification was delivered or given up.
         """
         size, now = len(self.pending), monotonic()
-        for notification in [pending for pending in self.pending if pending.due <= now]:
+        due = [[pending] for pending in self.pending if pending.due <= now]
+        if self.digest:
+            names = dict.fromkeys(pending.to for (pending,) in due)
+            due = [[pending for pending in self.pending if pending.to == name] for name in names]
+        for parcel in due:
+            first, tries = parcel[0], max(pending.tries for pending in parcel) + 1
+            event = digest_of([pending.event for pending in parcel]) if self.digest else first.event
+            is_over = True
             try:
-                self.receivers[notification.to](notification.event)
+                self.receivers[first.to].send(event)
             except (OSError, ValueError) as error:
-                notification.tries += 1
-                notification.due = monotonic() + min(2.0**notification.tries, 600.0)
-                if notification.tries in (1, _TRIES):
-                    event, why = notification.event, str(error) or type(error).__name__
-                    left = "giving up" if notification.tries >= _TRIES else "retrying"
-                    self.notices.append(
-                        f"--{notification.to}: notification of {event['id']} ({event['event']}) failed: {why}; {left}"
-                    )
-                if notification.tries >= _TRIES:
-                    self.pending.remove(notification)
-            else:
-                self.pending.remove(notification)
+                is_over, why = tries >= _TRIES, str(error) or type(error).__name__
+                for pending in parcel:
+                    pending.tries, pending.due = tries, monotonic() + min(2.0**tries, 600.0)
+                if tries in (1, _TRIES):
+                    failed = f"notification of {event['id']} ({event['event']}) failed: {why}"
+                    self.notices.append(f"--{first.to}: {failed}; {'giving up' if is_over else 'retrying'}")
+            if is_over:
+                sent = {id(pending) for pending in parcel}
+                self.pending = [pending for pending in self.pending if id(pending) not in sent]
         return len(self.pending) < size
 
     def to_list(self) -> list[dict[str, Any]]:
         """JSON-serialisable state."""
         return [{"to": pending.to, "event": pending.event} for pending in self.pending]
 
-    def restore(self, state: Sequence[dict[str, Any]]) -> None:
+    def restore(self, state: Iterable[dict[str, Any]]) -> None:
         """Restore what `to_list` returned, for the receivers that the command line still names."""
-        known = (entry for entry in state if entry["to"] in self.receivers)
-        self.pending = [PendingNotification(entry["to"], entry["event"]) for entry in known]
+        known = [entry for entry in state if entry["to"] in self.receivers]
+        self.pending = [PendingNotification(entry["to"], entry["event"], self._due(entry["event"])) for entry in known]

@@ -166,6 +166,17 @@
       });
       row.append(button);
     }
+    const since = element("button", "Grades since", "small");
+    since.type = "button";
+    since.title = "Grade the items since the change alone";
+    since.addEventListener("click", async () => {
+      since.disabled = true;
+      const [grade, reason] = await orReason(place(project, `grade?since=${alarm.id}&partition=false`));
+      const scores = Object.entries(grade?.score ?? {}).map(([juror, score]) => `${juror} ${percent(score)}`);
+      const found = grade === null ? sentence("No grades", reason) : `Since the change: ${scores.join(", ") || "no scores"}`;
+      row.after(element("p", found, "note"));
+    });
+    row.append(since);
     return row;
   };
   const showAlarms = (alarms, about) => {
