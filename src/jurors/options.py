@@ -247,7 +247,8 @@ class Reading(_Values):
         """Each renamed label and its new name."""
         if isinstance(self.map, Mapping):
             return {str(old): new for old, new in self.map.items()}
-        pairs = [str(pair).rpartition("=") for pair in text_columns(self.map)]
+        given = self.map.split(",") if isinstance(self.map, str) else self.map
+        pairs = [str(pair).rpartition("=") for pair in given]
         for old, equals, new in pairs:
             _in_range(bool(old and equals and new), "map", f"{old}{equals}{new}", "is written OLD=NEW (Y=yes)")
         return {old: new for old, _, new in pairs}
@@ -668,8 +669,12 @@ def flags_of(options: type) -> list[Option]:
     return [option for option in declared_options(options) if not option.is_python_only]
 
 
-_OF_COMMANDS = ("by", "review", "items", "text", "key", "answers", "system", "good", "covariate", "adjust")
-OPTIONS |= {name: Option("", flag=f"--{name}") for name in _OF_COMMANDS}
+_OF_COMMANDS = (
+    "by", "review", "items", "text", "key", "answers", "system", "good", "covariate", "adjust", "top", "sort",
+    "min_votes", "correlation",
+)  # fmt: skip
+OPTIONS |= {name: Option("", flag=f"--{name.replace('_', '-')}") for name in _OF_COMMANDS}
+OPTIONS["full"] = Option("", flag="--full", kind=bool)
 for _options in (PairOptions, LimitOptions, GradingOptions, ReadingOptions):
     OPTIONS |= {option.name: option for option in flags_of(_options)}
 

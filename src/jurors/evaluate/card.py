@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from shlex import quote
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
@@ -306,7 +305,7 @@ def result_card(
     The table leaves out `left` jurors (or `what` it shows); `full` is what a full card has beside it.
     """
     remarks = wrapped(*(f"{line[:1].upper()}{line[1:]}." for line in result.remarks))
-    more = [f"{left:,} more {what}: --full shows all, --top selects."] if left else []
+    more = [f"{left:,} more {what}: full=True shows all, top= selects."] if left else []
     blocks = [table, *more, *(full if options.full else ())]
     card = [title, card_alarms(result.alarms, options), wrapped(*answer), *blocks, remarks]
     return [block for block in card if not isinstance(block, Notes) or block.lines]
@@ -373,7 +372,7 @@ def card_blocks(e: Evaluation, options: CardOptions = SHORT) -> list[Block]:
     names, answers, last = card_names(e) if e.has_grades else {}, answer_lines(e), []
     if left and shown:
         which = ", the best and the worst known" if options.sort == "accuracy" and not options.min_votes else ""
-        last.append(f"Shown: {len(shown)} of {len(e.jurors):,} jurors{which}. See --full, --sort.")
+        last.append(f"Shown: {len(shown)} of {len(e.jurors):,} jurors{which}. See full=True, sort=.")
     ranked, uninformative = set(e.ranking.ranked), set(e.ranking.uninformative)
     fewest, unranked = enough_votes(e.votes.values()), [j for j in shown if j not in ranked]
     constant = [names[j] for j in unranked if j in uninformative and e.votes.get(j, 0) >= fewest]
@@ -385,8 +384,8 @@ def card_blocks(e: Evaluation, options: CardOptions = SHORT) -> list[Block]:
     if e.family is None and e.is_calibrated and e.method == "latent" and e.ordered is None and not e.islands:
         distinct = [j for j, k in zip(e.jurors, e.representatives, strict=True) if e.jurors[k] == j]
         for family, who in suggest_families(distinct).items():  # whose names begin alike
-            option = quote(family + "=" + ",".join(who))
-            last.append(f"If {_list_names(who, ' and ')} share a family, add --family {option}.")
+            option = {family: list(who)}
+            last.append(f"If {_list_names(who, ' and ')} share a family, add family={option}.")
     last += [] if options.full else next_steps(e)
     folded = sum(len(wrap(line, WIDTH, break_on_hyphens=False)) for line in (*answers, *last))
     room = _LINES - folded - len(shown) - 6  # the heading, the head of the table, and four blank lines
@@ -642,7 +641,7 @@ def short_alarm_lines(alarms: tuple[Alarm, ...], room: int, names: Mapping[str, 
     for k, alarm in enumerate(loud):
         left = min(room - (k + 1 < len(loud)), 3 if alarm.level == "alarm" and not k else 2)
         if left < 1:
-            return [*texts, f"! {len(loud) - k} more; --full shows all."]
+            return [*texts, f"! {len(loud) - k} more; full=True shows all."]
         text = alarm.sentence
         for juror in sorted(alarm.jurors, key=lambda j: -len(str(j))):
             if names.get(juror, juror) != juror:
@@ -957,7 +956,7 @@ def score_tables(keyed: KeyedEvaluation, options: CardOptions = SHORT) -> list[B
         _fitting_table(_fitting_names(shown, columns, by_label), columns, by_label),
     ]
     if len(shown) < len(keyed.jurors):
-        blocks.append(f"Shown: {len(shown)} of {len(keyed.jurors):,} jurors. See --full, --top and --sort.")
+        blocks.append(f"Shown: {len(shown)} of {len(keyed.jurors):,} jurors. See full=True, top= and sort=.")
     if not options.full:
         return blocks
     prevalence = tuple((str(_level(a)), percent(x)) for a, x in floats.prevalence.items())
