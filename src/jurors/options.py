@@ -448,7 +448,7 @@ def _in_range(holds: bool, name: str, value: Any, rule: str) -> None:
 
 
 class LimitOptions(TypedDict, total=False):
-    """Limits that a jury is checked against."""
+    """Limits that a panel is checked against."""
 
     min_score: Annotated[
         Any, Option("Require this accuracy of every juror, or of this one; repeatable.", "[JUROR:]X", "repeated")
@@ -498,7 +498,7 @@ class LimitOptions(TypedDict, total=False):
 
 
 class Limits(_Values):
-    """The values of the limits of a jury (see `check`)."""
+    """The values of the limits of a panel (see `check`)."""
 
     _options = LimitOptions
 

@@ -123,7 +123,7 @@ def _share_limits(kind: ShareLimit, given: Any, evaluation: Evaluation | NumberG
                 raise OptionError(message, name=option, value=limit)
             label = _label(name, evaluation)
         elif name is not None:
-            raise OptionError(f"{option}={name}:{limit:g}: this limit is about the whole jury; give a share alone")
+            raise OptionError(f"{option}={name}:{limit:g}: this limit is about the whole panel; give a share alone")
         is_general = kind.by_juror and juror is None
         limits = general if is_general else specific
         for target in ((j, label) for j in (jurors if is_general else (juror,))):
