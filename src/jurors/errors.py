@@ -16,9 +16,11 @@ for people.
 
 from __future__ import annotations
 
+import ast
 import copy
 import difflib
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -104,7 +106,9 @@ def spell_options(message: str) -> str:
     "use scale='nominal', name the key's with item=, or leave trust= out"
     >>> with speaking_flags():
     ...     spell_options(message)
+    ...     spell_options("use map={'Y': 'yes'}, missing=['-', '?'] or labels=['a', 'b']")
     "use --scale nominal, name the key's with --key-item, or leave --trust out"
+    "use --map Y=yes, --missing=- --missing '?' or --labels a,b"
     """
     if not _speaks_flags.get():
         return re.sub(r"(?<==) \(--[^()]*\)", "", message)
@@ -116,10 +120,25 @@ def spell_options(message: str) -> str:
         return f"{option.flag} {following}" if re.match(r"[\w\"'.\[{]", following) else f"{option.flag}{following}"
 
     once = re.sub(r"(?<![\w=.-])[a-z_]+= \((--[^()]*)\)", r"\1", message)
+    once = re.sub(r"(?<![\w=.-])([a-z_]+)=(\[[^\]]*\]|\{.*?\}(?!\]))", _spell_several, once)
+    once = re.sub(r"(?<![\w=.-])([a-z_]+)=('-[^']*')", _spell_several, once)
     flags = re.sub(r"(?<![\w=.-])([a-z_]+)=(.?)", spell, once)
     unquoted = re.sub(r"(--[a-z-]+) '([\w.,:=-]+)'", r"\1 \2", flags)
     switches = {option.flag for option in OPTIONS.values() if option.kind is bool}
     return re.sub(r"(--[a-z-]+) True\b", lambda found: found[1] if found[1] in switches else found[0], unquoted)
+
+
+def _spell_several(match: re.Match[str]) -> str:
+    """The words of an option that is given a list or a mapping, or a value that could be taken for a flag."""
+    try:
+        option, given = OPTIONS[match[1]], ast.literal_eval(match[2])
+    except (KeyError, ValueError, SyntaxError):
+        return match[0]
+    if isinstance(given, dict):
+        given = [f"{old}={','.join(new) if isinstance(new, (list, tuple)) else new}" for old, new in given.items()]
+    texts = [given] if isinstance(given, str) else list(map(str, given))
+    words = [",".join(texts)] if option.several in ("commas", "lists") else texts
+    return " ".join(f"{option.flag}{'=' if word.startswith('-') else ' '}{shlex.quote(word)}" for word in words)
 
 
 class JurorsError(ValueError):

@@ -250,7 +250,8 @@ class Reading(_Values):
         """Each renamed label and its new name."""
         if isinstance(self.map, Mapping):
             return {str(old): new for old, new in self.map.items()}
-        pairs = [str(pair).rpartition("=") for pair in text_columns(self.map)]
+        given = self.map.split(",") if isinstance(self.map, str) else self.map
+        pairs = [str(pair).rpartition("=") for pair in given]
         for old, equals, new in pairs:
             _in_range(bool(old and equals and new), "map", f"{old}{equals}{new}", "is written OLD=NEW (Y=yes)")
         return {old: new for old, _, new in pairs}
@@ -450,7 +451,7 @@ def _in_range(holds: bool, name: str, value: Any, rule: str) -> None:
 
 
 class LimitOptions(TypedDict, total=False):
-    """Limits that a jury is checked against."""
+    """Limits that a panel is checked against."""
 
     min_score: Annotated[
         Any, Option("Require this accuracy of every juror, or of this one; repeatable.", "[JUROR:]X", "repeated")
@@ -500,7 +501,7 @@ class LimitOptions(TypedDict, total=False):
 
 
 class Limits(_Values):
-    """The values of the limits of a jury (see `check`)."""
+    """The values of the limits of a panel (see `check`)."""
 
     _options = LimitOptions
 
@@ -671,8 +672,12 @@ def flags_of(options: type) -> list[Option]:
     return [option for option in declared_options(options) if not option.is_python_only]
 
 
-_OF_COMMANDS = ("by", "review", "items", "text", "key", "answers", "system", "good", "covariate", "adjust")
-OPTIONS |= {name: Option("", flag=f"--{name}") for name in _OF_COMMANDS}
+_OF_COMMANDS = (
+    "by", "review", "items", "text", "key", "answers", "system", "good", "covariate", "adjust", "top", "sort",
+    "min_votes", "correlation",
+)  # fmt: skip
+OPTIONS |= {name: Option("", flag=f"--{name.replace('_', '-')}") for name in _OF_COMMANDS}
+OPTIONS["full"] = Option("", flag="--full", kind=bool)
 for _options in (PairOptions, LimitOptions, GradingOptions, ReadingOptions):
     OPTIONS |= {option.name: option for option in flags_of(_options)}
 

@@ -20,14 +20,14 @@ import re
 import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from importlib import import_module
 from importlib.util import find_spec
 from textwrap import fill
 from typing import Any, ClassVar, TypeAlias
 
-from jurors.errors import VotesError
+from jurors.errors import VotesError, spell_options
 from jurors.versions import DOCUMENT
 
 # -- escaping ----------------------------------------------------------------------------------------------------
@@ -496,7 +496,13 @@ def _shrunk(widths: list[int], right: tuple[int, ...], most: int) -> list[int]:
 
 
 def _block(block: Block) -> Prose | Table | Notes | Listing:
-    return Prose(block) if isinstance(block, str) else block
+    """A block whose sentences name options as arguments in Python, as flags on the command line."""
+    block = Prose(block) if isinstance(block, str) else block
+    if isinstance(block, Prose):
+        return replace(block, text=spell_options(block.text))
+    if isinstance(block, Notes):
+        return replace(block, lines=list(map(spell_options, block.lines)), title=spell_options(block.title))
+    return block
 
 
 def _titled(title: str) -> str:

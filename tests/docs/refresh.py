@@ -23,6 +23,7 @@ from click.testing import CliRunner
 
 import jurors
 from jurors.cli.main import COMMANDS, GROUPS, main
+from jurors.errors import speaking_flags, spell_options
 from jurors.evaluate.alarms import KINDS
 from jurors.results import prose_in_markdown
 
@@ -299,9 +300,11 @@ def _alarms(subject: str) -> str:
     """The kinds of alarms of one subject."""
     rows = []
     for kind in dict.fromkeys(kind for kind in KINDS.values() if kind.about == subject):
-        advice = kind.advice.format(who="the jurors that it names")
+        with speaking_flags():
+            meaning, advice = spell_options(kind.meaning), spell_options(kind.advice)
+        advice = advice.format(who="the jurors that it names")
         reasons = ", ".join(f"`{reason}`" for reason in kind.reasons if reason != kind.name)
-        rows.append((f"`{kind.name}`", ", ".join(kind.levels), f"{kind.meaning}.", f"{advice}.", reasons or "–"))
+        rows.append((f"`{kind.name}`", ", ".join(kind.levels), f"{meaning}.", f"{advice}.", reasons or "–"))
     heads = ("kind", "level", "what it means", "what to do", "reasons")
     cells = [[prose_in_markdown(cell) for cell in row] for row in rows]
     return "".join(f"| {' | '.join(row)} |\n" for row in (heads, ["---"] * len(heads), *cells))

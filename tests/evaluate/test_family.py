@@ -55,7 +55,7 @@ def test_both_readings_stand_side_by_side_in_card_json_and_csv() -> None:
     card = str(graded)
     assert "You declared as related: gpt-a and gpt-b" in card
     assert "Without the declared family: " in card
-    assert "--family gpt=gpt-a,gpt-b" in str(graded.without_family)  # names alike are a question
+    assert "family={'gpt': ['gpt-a', 'gpt-b']}" in str(graded.without_family)  # names alike are a question
 
 
 def test_a_limit_that_one_reading_meets_and_the_other_does_not_is_not_known() -> None:

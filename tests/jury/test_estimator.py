@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 from panels import simulate
 
+import jurors
 from jurors import Jury, VotesError
 
 sklearn = pytest.importorskip("sklearn")
@@ -141,6 +142,27 @@ def test_jurors_does_not_need_scikit_learn() -> None:
         "Jury().fit([[0, 0, 0], [1, 1, 1], [0, 1, 1], [0, 0, 1]]); assert 'sklearn' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_gold_goes_by_the_names_of_items_and_votes_are_taken_as_they_are() -> None:
+    panel = simulate(200, 4, seed=3)
+    names, truth = [f"q{k}" for k in range(200)], np.array(["no", "yes"])[panel.truth]
+    frame = pd.DataFrame(np.array(["no", "yes"])[panel.votes], columns=[*"abcd"], index=names)
+    gold = {names[k]: truth[k] for k in range(40)}
+    votes = jurors.Votes.from_frame(frame)
+    wanted, labels = jurors.grade(votes, gold=gold), jurors.label(votes, gold=gold).label.tolist()
+    by_row = {k: truth[k] for k in range(40)}
+    for X, given in ((frame, gold), (frame, pd.Series(gold)), (frame, by_row), (votes, gold), (votes, pd.Series(gold))):
+        jury = Jury(gold=given)
+        assert jury.fit_predict(X).tolist() == labels
+        assert jury.evaluation_.score == wanted.score
+        assert "gold" in repr(jury)
+    plain = Jury().fit(votes)
+    assert plain.evaluation_.score == jurors.grade(votes).score
+    assert (
+        plain.predict(frame).tolist() == plain.predict(votes).tolist() == plain.predict(votes.take([*"dcba"])).tolist()
+    )
+    assert plain.predict_proba(votes).tolist() == plain.predict_proba(frame).tolist()
 
 
 def test_gold_rows_have_their_own_label() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,10 @@ import numpy as np
 import pandas as pd
 import panels
 import pytest
+from click.testing import CliRunner
 
 import jurors
+from jurors.cli.main import main
 from jurors.jury.groups import ByGroup
 from jurors.numeric.grade import NumberGrades
 from jurors.numeric.score import NumberScores
@@ -89,6 +92,39 @@ def test_a_jury_takes_gold_and_predicts_what_label_says() -> None:
     assert jury.predict_proba(PANEL.votes).max(axis=1) == pytest.approx(label.probability)
     with pytest.raises(jurors.OptionError, match="use fit"):
         jury.partial_fit(PANEL.votes)
+
+
+def test_one_panel_has_the_same_numbers_wide_and_long_whatever_the_order_of_rows() -> None:
+    names = ["ann", "bob", "cy", "dee"]
+    wide = pd.DataFrame(np.array(["fail", "pass"])[PANEL.votes[:, :4]], columns=names)
+    wide.insert(0, "item", [f"q{k}" for k in range(len(wide))])
+    long = wide.melt("item", names, "judge", "verdict").sample(frac=1, random_state=1)
+    assert jurors.grade(long).to_dict() == jurors.grade(wide).to_dict()
+
+
+def test_messages_name_arguments_in_python_and_flags_on_the_command_line(tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    truth = rng.integers(0, 2, 300)
+    right = rng.random((300, 25)) < 0.8
+    cells = np.array(["no", "yes"], dtype=object)[np.where(right, truth[:, None], 1 - truth[:, None])]
+    cells[::40, 0] = "none"
+    names = [f"judge_{k}" for k in (1, 2)] + [f"{k}-ann" for k in range(23)]
+    frame = pd.DataFrame(cells, columns=names).assign(judge_2=cells[:, 0], total=np.arange(300) % 5)
+    path = tmp_path / "votes.csv"
+    frame.to_csv(path, index=False)
+    flag = re.compile(r"(?<!\w)--[a-z]")
+    for source in (frame, path):
+        graded = jurors.grade(source, ignore=["total"])
+        printed = f"{graded}{graded.to_json()}{jurors.compare(source, ignore=['total'])}"
+        assert flag.search(printed) is None, flag.findall(printed)
+        assert "full=True" in printed
+        messages = {alarm.reason: alarm.message for alarm in graded.alarms}
+        assert "missing=['none']" in messages["ambiguous_words"]
+        assert not any(flag.search(note) for note in jurors.inspect(source, ignore=["total"]).notes())
+    for command in (["grade"], ["grade", "--format", "json"], ["inspect"]):
+        done = CliRunner().invoke(main, [*command, str(path), "--ignore", "total"])
+        assert "--missing none" in " ".join(done.output.split())
+        assert re.search(r"(?<![\w.])(missing|full|labels)=", done.output) is None
 
 
 def test_labels_without_a_probability_are_counted_in_an_alarm() -> None:

@@ -51,7 +51,7 @@ def test_the_page_of_numbers_says_what_grade_and_label_say_runs_nothing_and_asks
     numbers = inside(page)
     assert numbers["grades"]["jurors"] == grade_numbers(frame).to_dict()["jurors"]
     assert numbers["values"]["items"] == value_items(frame).to_dict()["items"]
-    for said in ("Read as numbers", "--scale nominal", "Values of the items", "calibrated"):
+    for said in ("Read as numbers", "scale='nominal'", "Values of the items", "calibrated"):
         assert said in page
     assert "<b>cy</b>" not in page  # names are text
     assert "script-src &#39;none&#39;" in page

@@ -63,8 +63,8 @@ def test_a_word_that_may_be_an_answer_is_an_alarm_until_somebody_chooses() -> No
     text = WIDE.replace("pass", "undecided")
     (alarm,) = (a for a in jurors.grade(io.StringIO(text), method="majority").alarms if a.reason == "ambiguous_words")
     assert (alarm.level, alarm.labels, alarm.value) == ("alarm", ("undecided",), 2.0)
-    for flag in ("--missing undecided", "--abstain undecided", "--labels no,undecided,yes"):
-        assert flag in alarm.message
+    for option in ("missing=['undecided']", "abstain=['undecided']", "labels=['no', 'undecided', 'yes']"):
+        assert option in alarm.message
     for chosen in (
         {"missing": ["undecided"]},
         {"abstain": ["undecided"]},
@@ -101,7 +101,7 @@ def test_a_juror_of_another_alphabet_is_named_with_the_mapping_that_mends_it() -
     votes = Votes.from_matrix(rows, jurors=("ann", "bob", "cy", "dee", "eve"))
     (finding,) = (f for f in find_findings(votes) if f.kind == "another_alphabet")
     assert (finding.level, finding.about) == ("alarm", ("eve",))
-    assert "--map 0=no,1=yes" in finding.message
+    assert "map={'0': 'no', '1': 'yes'}" in finding.message
 
 
 def test_what_several_files_were_taken_for_is_said(tmp_path: Path) -> None:

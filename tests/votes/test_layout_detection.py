@@ -65,6 +65,38 @@ def test_words_that_may_be_groups_are_refused_with_what_works() -> None:
     assert list(grouped.groups) == ["glad", "sad"]
 
 
+@pytest.mark.parametrize(
+    "columns",
+    [
+        ("question_id", "judge", "verdict"), ("task_id", "worker", "answer"), ("id", "model", "label"),
+        ("question_id|model", "judge", "verdict"), ("question_id|model", "annotator", "score"),
+        ("conversation_id|turn", "judge", "score"), ("item_id", "rater", "vote"),
+    ],
+)  # fmt: skip
+def test_a_long_table_with_the_usual_names_is_read_as_it_is(columns: tuple[str, ...], tmp_path: Path) -> None:
+    item, juror, label = columns
+    panel = jurors.simulate(40, jurors=4, labels=("fail", "pass"), seed=2).votes
+    rows = [(k, f"j{n}", ("fail", "pass")[panel.codes[k, n]]) for k in range(40) for n in range(4)]
+    frame = pd.DataFrame(rows, columns=["item", juror, label])
+    for part, name in enumerate(item.split("|")):
+        values = frame["item"] if "|" not in item else (frame["item"] // 2, frame["item"] % 2)[part]
+        frame[name] = [f"{name}{value}" for value in values]
+    frame = frame.drop(columns=["item"] if item != "item" else [])
+    frame["explanation"] = [f"because of {k}" for k in range(len(frame))]
+    frame.to_csv(tmp_path / "votes.csv", index=False)
+    for source in (frame, tmp_path / "votes.csv"):
+        votes = jurors.read_votes(source)
+        assert (votes.total, votes.jurors) == (40, ("j0", "j1", "j2", "j3"))
+        assert np.array_equal(votes.codes, panel.codes)
+
+
+def test_a_text_that_is_the_same_for_every_juror_is_no_vote() -> None:
+    rows = [(f"q{k}", f"text of {k}", f"j{n}", (k + n) % 3 + 1) for k in range(20) for n in range(3)]
+    frame = pd.DataFrame(rows, columns=["question", "answer", "judge", "score"])
+    assert jurors.read_votes(frame).labels == (1, 2, 3)
+    assert jurors.read_votes(frame.assign(task=[f"set {k // 30}" for k in range(60)])).total == 20
+
+
 # -- Tables with people in rows and items in columns, from files and dataframes alike --------------------------
 
 

@@ -95,7 +95,7 @@ def test_what_was_recognised_is_said_and_what_is_plain_is_not() -> None:
 
     (note,) = said(ratings())
     assert note.startswith("taken for ordered levels, 1 < 2 < 3 < 4 < 5 (")
-    assert "--scale ordinal" in said(breeds())[0]
+    assert "scale='ordinal'" in said(breeds())[0]
     assert said(ratings(), scale="ordinal") == said([["a", "b", "c"]] * 3) == said([[0, 1, 1]] * 3) == []
     graded = jurors.grade(ratings())
     assert note in {alarm.message for alarm in graded.alarms if alarm.level == "note"}
@@ -251,7 +251,7 @@ def test_a_scale_given_is_obeyed_by_every_way_of_reading(scale: Any) -> None:
         Sketch.from_frame(frame.melt("item", var_name="juror", value_name="label"), scale=scale).tuples,
     ]
     assert {votes.scale for votes in ways} == {scale}
-    assert {votes.scale_why for votes in ways} == {f"as you say (--scale {scale})"}
+    assert {votes.scale_why for votes in ways} == {f"as you say (scale={scale!r})"}
     assert {tuple(map(int, votes.labels)) for votes in ways} == {(1, 2, 3, 10)}
 
 

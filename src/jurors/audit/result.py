@@ -482,7 +482,7 @@ class Audit(Result):
         title = f"{self.labelled:,} of {self.items:,} items labelled, {self.drawn:,} drawn"
         goals = [Notes([goal.line for goal in self.goals])] if self.goals else []
         left = len(self.guaranteed) - len(shown)
-        more = [f"{left:,} more statistics: --full shows all."] if left else []
+        more = [f"{left:,} more statistics: full=True shows all."] if left else []
         table = Table(headings, tuple(rows), title=title, right=(1, 2, 3, 4), width=80)
         return [*goals, table, *more, Notes(self.notes, width=80)]
 

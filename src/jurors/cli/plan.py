@@ -119,7 +119,7 @@ def _truth_text(test: Simulation, *, by_item: bool) -> str:
 
 @click.command()
 @click.option("--width", type=float, default=0.05, show_default=True, help="The half width of intervals that you need.")
-@click.option("--jurors", default="3,5,7", show_default=True, metavar="N,M", help="Sizes of the jury to compare.")
+@click.option("--jurors", default="3,5,7", show_default=True, metavar="N,M", help="Sizes of the panel to compare.")
 @jury_options
 @click.option("--missing", default="0", show_default=True, metavar="SHARE", help="The chance that a vote is missing.")
 @click.option("--target", type=click.Choice(["test", "population"]), default="test", show_default=True,
@@ -129,7 +129,7 @@ def _truth_text(test: Simulation, *, by_item: bool) -> str:
 def plan(jurors: str, jury: dict[str, Any], output: Output, **options: Any) -> None:
     """Compute how many items and jurors you need to know every accuracy to ± width.
 
-    From closed-form standard errors of the jury you expect; checked by simulation (benchmarks/plan_widths.py).
+    From closed-form standard errors of the panel you expect; checked by simulation (benchmarks/plan_widths.py).
     """
     from jurors.lab.plan import plan as make_plan
 

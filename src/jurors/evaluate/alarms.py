@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any, Literal, TypeAlias
 
-from jurors.errors import SketchError
+from jurors.errors import SketchError, spell_options
 from jurors.options import Label
 from jurors.results import json_ready
 
@@ -73,8 +73,8 @@ _KINDS = (
     ),
     AlarmKind(
         "limit_undecided", ("alarm", "note"),
-        "a limit that you set lies inside the interval. A note with `--allow-unknown`",
-        "Add gold labels (`--gold`), which narrow the interval, or lower the limit", ("gate_unknown",),
+        "a limit that you set lies inside the interval. A note with `allow_unknown=True`",
+        "Add gold labels (`gold=`), which narrow the interval, or lower the limit", ("gate_unknown",),
     ),
     AlarmKind(
         "single_label", _WARNING, "every vote is for the same label, so nobody can be graded",
@@ -88,7 +88,7 @@ _KINDS = (
     AlarmKind(
         "repeated_juror", _ANY,
         "jurors are, or may be, one judge that answered several times: by name, by how they vote, or as you declared",
-        "Use `--join` if {who} are one judge", ("same_judge", "possible_repeats", "repeats"),
+        "Use `join=` if {who} are one judge", ("same_judge", "possible_repeats", "repeats"),
         "one judge, several answers",
     ),
     AlarmKind(
@@ -103,7 +103,7 @@ _KINDS = (
     ),
     AlarmKind(
         "ambiguous_solution", _WARNING, "two solutions explain the votes equally well",
-        "Say what you know: `--trust`, `--common` or `--gold`", ("tie_between_solutions", "ambiguous_relabeling"),
+        "Say what you know: `trust=`, `common=` or `gold=`", ("tie_between_solutions", "ambiguous_relabeling"),
     ),
     AlarmKind(
         "constant_juror", _WARNING, "a juror gives one label only, which says nothing about its judgement",
@@ -130,12 +130,12 @@ _KINDS = (
     AlarmKind(
         "shared_default", _LOUD,
         "jurors agree hardly more than their default answers explain, so the grades may reflect that default",
-        "Add jurors that look at the items, or gold labels (`--gold`)",
+        "Add jurors that look at the items, or gold labels (`gold=`)",
     ),
     AlarmKind(
         "degenerate_fit", _WARNING,
         "jurors contradict each other on many items, but the model expects hardly any wrong label",
-        "Do not rely on the probabilities; add gold labels (`--gold`)",
+        "Do not rely on the probabilities; add gold labels (`gold=`)",
     ),
     AlarmKind(
         "fit_failed", _QUIET, "this method does not determine, or does not converge to, some of its numbers",
@@ -167,7 +167,7 @@ _KINDS = (
         ("irrational", "rational_non_integral", "exactly_independent", "inconsistent", "rational"),
     ),
     AlarmKind(
-        "correlation_too_small", _ALARM, "error correlations up to your `--correlation` do not explain the votes",
+        "correlation_too_small", _ALARM, "error correlations up to your `correlation=` do not explain the votes",
         "Allow more correlation", ("not_explainable", "sign_contradiction"), about="bounds",
     ),
     AlarmKind(
@@ -184,7 +184,7 @@ _KINDS = (
     ),
     AlarmKind(
         "ambiguous_answers", _ALARM, "a label may be an answer, or may mean that none was given",
-        "Choose: `--missing VALUE` drops it, `--abstain VALUE` counts it as an abstention, `--labels` keeps it",
+        "Choose: `missing=` drops it, `abstain=` counts it as an abstention, `labels=` keeps it",
         ("ambiguous_words",), about="votes",
     ),
     AlarmKind(
@@ -198,7 +198,7 @@ _KINDS = (
     AlarmKind(
         "not_votes", _LOUD,
         "a column or row holds no votes: features, totals, a consensus, scores, or free text",
-        "Leave it out (`--ignore COLUMN`); use a consensus or key with `--key`",
+        "Leave it out (`ignore=`); use a consensus or key with `key=`",
         ("unlike_columns", "rare_numbers", "made_from_others", "scores", "free_text"), "may be no juror", "votes",
     ),
     AlarmKind(
@@ -207,7 +207,7 @@ _KINDS = (
     ),
     AlarmKind(
         "transposed", _ALARM, "far more columns than rows: jurors in rows and items in columns",
-        "Transpose the table, or use `--layout long`", about="votes",
+        "Transpose the table, or use `layout='long'`", about="votes",
     ),
     AlarmKind(
         "rare_labels", _QUIET,
@@ -299,6 +299,7 @@ class Alarm:
     def __post_init__(self) -> None:
         if self.reason not in KINDS or self.level not in KINDS[self.reason].levels:
             raise SketchError(f"the catalogue has no {self.level} for {self.reason!r}")
+        object.__setattr__(self, "message", spell_options(self.message))
 
     @property
     def kind(self) -> str:
@@ -308,7 +309,8 @@ class Alarm:
     @property
     def advice(self) -> str:
         """What to do about it."""
-        return KINDS[self.reason].advice.format(who=" and ".join(map(str, self.jurors[:3])) or "the jurors")
+        advice = spell_options(KINDS[self.reason].advice)
+        return advice.format(who=" and ".join(map(str, self.jurors[:3])) or "the jurors")
 
     @property
     def sentence(self) -> str:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from shlex import quote
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
@@ -312,7 +311,7 @@ def result_card(
     The table leaves out `left` jurors (or `what` it shows); `full` is what a full card has beside it.
     """
     remarks = wrapped(*(f"{line[:1].upper()}{line[1:]}." for line in result.remarks))
-    more = [f"{left:,} more {what}: --full shows all, --top selects."] if left else []
+    more = [f"{left:,} more {what}: full=True shows all, top= selects."] if left else []
     blocks = [table, *more, *(_renamed(block, result) for block in (full if options.full else ()))]
     card = [
         title,
@@ -399,7 +398,7 @@ def card_blocks(e: Evaluation, options: CardOptions = SHORT) -> list[Block]:
     names, answers, last = card_names(e) if e.has_grades else {}, answer_lines(e), []
     if left and shown:
         which = ", the best and the worst known" if options.sort == "accuracy" and not options.min_votes else ""
-        last.append(f"Shown: {len(shown)} of {len(e.jurors):,} jurors{which}. See --full, --sort.")
+        last.append(f"Shown: {len(shown)} of {len(e.jurors):,} jurors{which}. See full=True, sort=.")
     ranked, uninformative = set(e.ranking.ranked), set(e.ranking.uninformative)
     fewest, unranked = enough_votes(e.votes.values()), [j for j in shown if j not in ranked]
     constant = [names[j] for j in unranked if j in uninformative and e.votes.get(j, 0) >= fewest]
@@ -412,8 +411,8 @@ def card_blocks(e: Evaluation, options: CardOptions = SHORT) -> list[Block]:
         distinct = [j for j, k in zip(e.jurors, e.representatives, strict=True) if e.jurors[k] == j]
         for family, who in suggest_families(distinct).items():  # whose names begin alike
             short = [short_names(e.jurors)[j] for j in who]
-            option = quote(family + "=" + ",".join(short))
-            last.append(f"If {_list_names(short, ' and ')} share a family, add --family {option}.")
+            option = {family: short}
+            last.append(f"If {_list_names(short, ' and ')} share a family, add family={option}.")
     last += [] if options.full else next_steps(e)
     folded = sum(len(wrap(line, WIDTH, break_on_hyphens=False)) for line in (*answers, *last))
     room = _LINES - folded - len(shown) - 6  # the heading, the head of the table, and four blank lines
@@ -673,7 +672,7 @@ def short_alarm_lines(alarms: tuple[Alarm, ...], room: int, names: Mapping[str, 
     for k, alarm in enumerate(loud):
         left = min(room - (k + 1 < len(loud)), 3 if alarm.level == "alarm" and not k else 2)
         if left < 1:
-            return [*texts, f"! {len(loud) - k} more; --full shows all."]
+            return [*texts, f"! {len(loud) - k} more; full=True shows all."]
         text = replace_names(alarm.sentence, names)
         if not any(text.startswith(names.get(juror, juror)) for juror in alarm.jurors):
             text = f"{text[:1].upper()}{text[1:]}"
@@ -1006,7 +1005,7 @@ def score_tables(keyed: KeyedEvaluation, options: CardOptions = SHORT) -> list[B
         _fitting_table({j: names[j] for j in shown}, columns, by_label),
     ]
     if len(shown) < len(keyed.jurors):
-        blocks.append(f"Shown: {len(shown)} of {len(keyed.jurors):,} jurors. See --full, --top and --sort.")
+        blocks.append(f"Shown: {len(shown)} of {len(keyed.jurors):,} jurors. See full=True, top= and sort=.")
     if not options.full:
         return blocks
     prevalence = tuple((str(_level(a)), percent(x)) for a, x in floats.prevalence.items())

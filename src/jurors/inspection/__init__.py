@@ -65,7 +65,7 @@ from jurors.votes.table import Votes, count_labels_by_juror, recode_labels
 __all__ = ["Inspection", "inspect"]
 
 _MOST_COMPARED = 100  # jurors
-_UNLIKE = "the columns do not hold the same labels; leave out columns that are no juror (--ignore COLUMN)"
+_UNLIKE = "the columns do not hold the same labels; leave out columns that are no juror (ignore=)"
 
 
 @verb(ReadingOptions, splits=True)

@@ -207,8 +207,8 @@ def _read_log(log: ToolLog, options: Reading) -> OpenedVotes:
             findings.append(Finding("true_labels", message))
     if isinstance(records, Records) and (names := tuple(records.fields)):
         message = (
-            f"the log has these fields of each item: {format_names(names, 12)}; use --key NAME for true labels, --by "
-            "NAME for groups"
+            f"the log has these fields of each item: {format_names(names, 12)}; use key= for true labels, by= "
+            "for groups"
         )
         findings.append(Finding("log_fields", message, names))
     return OpenedVotes(format=log.reader.TITLE, layout="log", votes=votes, findings=tuple(findings))
@@ -298,7 +298,7 @@ def _remedy(error: JurorsError, options: Reading, table: SourceTable | None) -> 
     if error.code == "repeated_votes" and options.duplicates == "error":
         (juror,), item, repeated = error.about["jurors"], error.about["item"], error.about["repeated"]
         many = f"{repeated} repeated {'vote' if repeated == 1 else 'votes'} in all"
-        kept = "this inspection keeps the first; choose with --duplicates first, last or join"
+        kept = "this inspection keeps the first; choose with duplicates= first, last or join"
         message = f"juror {juror!r} votes more than once on item {item!r} ({many}); {kept}"
         return _Remedy({"duplicates": "first"}, Finding("duplicates", message), repeated)
     if error.code == "two_readings" and error.about.get("name") == "repeat":
@@ -306,7 +306,7 @@ def _remedy(error: JurorsError, options: Reading, table: SourceTable | None) -> 
         if re.fullmatch(rf"(?:{REPEAT_WORDS})s?", bare_word(column)) is None:  # not called as repetitions are
             return None
         message = f"column {column!r} is read as the number of the repetition: a juror's votes on an item count as one"
-        return _Remedy({"repeat": column}, Finding("repeat_column", f"{message} (--repeat {column})", (column,)))
+        return _Remedy({"repeat": column}, Finding("repeat_column", f"{message} (repeat={column!r})", (column,)))
     if error.code == "key_column":
         return _ignore_key(error.about["column"], options)
     if error.code == "two_items":

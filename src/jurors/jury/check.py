@@ -125,7 +125,7 @@ def _share_limits(kind: ShareLimit, given: Any, evaluation: Evaluation | NumberG
                 raise OptionError(message, name=option, value=limit)
             label = _label(name, evaluation)
         elif name is not None:
-            raise OptionError(f"{option}={name}:{limit:g}: this limit is about the whole jury; give a share alone")
+            raise OptionError(f"{option}={name}:{limit:g}: this limit is about the whole panel; give a share alone")
         is_general = kind.by_juror and juror is None
         limits = general if is_general else specific
         for target in ((j, label) for j in (jurors if is_general else (juror,))):
@@ -529,9 +529,9 @@ class Verdict(Result):
             left = {name: sum(gate.outcome == name for gate in self.gates if gate not in first) for name in _OUTCOMES}
             counts = ", ".join(f"{number:,} {name}" for name, number in left.items() if number)
             lines = alarm_lines(sort_by_severity(alarms)[:_MOST_ALARMS])
-            more = [f"{len(alarms) - _MOST_ALARMS:,} more alarms and notes; --full shows all."]
+            more = [f"{len(alarms) - _MOST_ALARMS:,} more alarms and notes; full=True shows all."]
             yield Notes(
-                [*gates, *([f"More gates: {counts}; --full shows all."] if counts else []), *lines]
+                [*gates, *([f"More gates: {counts}; full=True shows all."] if counts else []), *lines]
                 + more * (len(alarms) > _MOST_ALARMS),
                 self.verdict, width=WIDTH, hanging="  ",
             )  # fmt: skip
@@ -623,7 +623,7 @@ class GroupVerdicts(ByGroup[Verdict]):
         urgent = sorted((x for x in gates if x[1].outcome != "pass"), key=lambda x: _OUTCOMES.index(x[1].outcome))
         lines = [f"{group}: {gate.line}" for group, gate in urgent][: None if options.full else _MOST_GATES]
         left = len(urgent) - len(lines)
-        more = [f"{left:,} more gates are not met; --full shows all."] if left else []
+        more = [f"{left:,} more gates are not met; full=True shows all."] if left else []
         others = replace(self, alarms=tuple(a for a in self.alarms if a.reason not in _OF_GATES))
         verdict = Notes([*lines, *more], self.verdict, width=None if options.full else WIDTH, hanging="  ")
         blocks = [verdict, *super(GroupVerdicts, others)._blocks(**show)]

@@ -17,10 +17,13 @@ from jurors.errors import OptionError, SketchError, VotesError
 from jurors.evaluate.evaluation import Evaluation
 from jurors.evaluate.solution import decide, tuple_posterior
 from jurors.jury.grade import grade
+from jurors.jury.inputs import check_labels
 from jurors.options import Label
 from jurors.sketch.sketch import Sketch, count_votes
 from jurors.votes.codes import as_cells, is_missing
-from jurors.votes.table import Votes
+from jurors.votes.frame import index_names
+from jurors.votes.key import as_key
+from jurors.votes.table import Votes, recode_labels
 
 FEWEST = 3
 """The fewest jurors that can be graded without an answer key."""
@@ -30,8 +33,9 @@ FEWEST = 3
 class Jury:
     """Grade the jurors in the columns of X, then label new items by these grades.
 
-    The columns of a dataframe are matched by name, in any order. `gold` maps rows of X to their true labels; all other
-    options are those of `jurors.grade`.
+    The columns of a dataframe are matched by name, in any order; X may also be `Votes`. `gold` has the true labels of
+    some items: a mapping or series by the item's name (of `Votes`, or the index of a dataframe) or the row's number.
+    All other options are those of `jurors.grade`.
 
     Examples
     --------
@@ -50,7 +54,7 @@ class Jury:
     common: Label | None = None
     labels: tuple[Label, ...] | None = None
     jurors: tuple[str, ...] | None = None
-    gold: Mapping[int, Label] | None = None
+    gold: Any = None
     family: Mapping[str, Sequence[str]] | Sequence[str] = ()
     errors: str | float = "real"
     seed: int = 0
@@ -60,7 +64,7 @@ class Jury:
     n_features_in_: int = field(init=False)
     feature_names_in_: NDArray[np.object_] = field(init=False)  # the columns of X; not there where they have no names
 
-    def fit(self, X: ArrayLike, y: object = None) -> Jury:
+    def fit(self, X: ArrayLike | Votes, y: object = None) -> Jury:
         """Grade the jurors on X, discarding earlier fits; y is ignored: there is no answer key.
 
         Returns
@@ -70,7 +74,7 @@ class Jury:
         """
         return self._start(X, self.labels)
 
-    def fit_predict(self, X: ArrayLike, y: object = None) -> NDArray[Any]:
+    def fit_predict(self, X: ArrayLike | Votes, y: object = None) -> NDArray[Any]:
         """Grade the jurors on X and label its rows; gold rows have their own label.
 
         Returns
@@ -78,12 +82,15 @@ class Jury:
         ndarray, (rows,)
         """
         chosen = self.fit(X).predict(X)
-        for row, label in (self.gold or {}).items():
-            if label in self.classes_.tolist():
-                chosen[row] = label
+        if self.gold is not None:
+            votes = self._known_votes(X)
+            aligned, codes = as_key(self.gold, votes).align(votes)
+            for row in np.flatnonzero(codes >= 0):
+                if (label := aligned.labels[codes[row]]) in self.sketch_.labels:
+                    chosen[row] = label
         return chosen
 
-    def partial_fit(self, X: ArrayLike, y: object = None, classes: ArrayLike | None = None) -> Jury:
+    def partial_fit(self, X: ArrayLike | Votes, y: object = None, classes: ArrayLike | None = None) -> Jury:
         """Add the items of X to those of earlier fits; the first batch must have (or `classes` name) every label.
 
         Returns
@@ -92,12 +99,12 @@ class Jury:
             This one.
         """
         if self.gold is not None:
-            raise OptionError("gold names rows of one X: use fit(X), not partial_fit", name="gold")
+            raise OptionError("gold names items of one X: use fit(X), not partial_fit", name="gold")
         if hasattr(self, "sketch_"):
             return self._learn(self.sketch_ + Sketch.from_votes(self._known_votes(X)))
         return self._start(X, self.labels if classes is None else tuple(np.asarray(classes).tolist()))
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
+    def predict(self, X: ArrayLike | Votes) -> NDArray[Any]:
         """The best label of each row.
 
         Returns
@@ -107,7 +114,7 @@ class Jury:
         chosen, _ = self._partition(X)
         return self.classes_[chosen]
 
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+    def predict_proba(self, X: ArrayLike | Votes) -> NDArray[np.float64]:
         """The probability of each label, columns in the order of `classes_`.
 
         Returns
@@ -116,7 +123,7 @@ class Jury:
         """
         return self._partition(X)[1]
 
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    def score(self, X: ArrayLike | Votes, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """The share of rows that get their true label y, weighted by `sample_weight`.
 
         Returns
@@ -126,7 +133,7 @@ class Jury:
         weights = None if sample_weight is None else np.asarray(sample_weight, dtype=float)
         return float(np.average(self.predict(X) == np.asarray(y), weights=weights))
 
-    def _partition(self, X: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def _partition(self, X: ArrayLike | Votes) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         if not hasattr(self, "evaluation_"):
             sklearn: Any = sys.modules.get("sklearn.exceptions")
             kind: Any = SketchError
@@ -152,22 +159,27 @@ class Jury:
         chosen[known] = fitted.chosen[rows[known]]
         return chosen[inverse], posterior[inverse]
 
-    def _start(self, X: ArrayLike, labels: tuple[Label, ...] | None) -> Jury:
+    def _start(self, X: ArrayLike | Votes, labels: tuple[Label, ...] | None) -> Jury:
         names, cells = _columns(X)
         if cells.shape[1] < FEWEST:
             raise SketchError(
                 f"X has {cells.shape[1]} feature(s) (shape={cells.shape}) while a minimum of {FEWEST} is required: "
                 f"grading without an answer key needs at least {FEWEST} jurors, each a column"
             )
-        votes = Votes.from_matrix(_coded(cells, labels), labels=labels, jurors=self.jurors or names, scale="nominal")
+        votes = X if isinstance(X, Votes) else Votes.from_matrix(
+            _coded(cells, labels), labels=labels, jurors=self.jurors or names, scale="nominal", items=self._items(X)
+        )  # fmt: skip
+        check_labels(votes)
         vars(self).pop("feature_names_in_", None)
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
         self.n_features_in_ = len(votes.jurors)
         return self._learn(Sketch.from_votes(votes), votes)
 
-    def _known_votes(self, X: ArrayLike) -> Votes:
+    def _known_votes(self, X: ArrayLike | Votes) -> Votes:
         """Votes by the jurors of the fit: matched by column names, or by order where either has no names."""
+        if isinstance(X, Votes):
+            return recode_labels(X.take(self.sketch_.jurors), self.sketch_.labels)
         names, cells = _columns(X)
         if names is not None and hasattr(self, "feature_names_in_"):
             cells = cells[:, _places(list(self.feature_names_in_), names)]
@@ -176,8 +188,17 @@ class Jury:
                 f"X has {cells.shape[1]} features, but Jury is expecting {self.n_features_in_} features as input: "
                 "one column for each juror of the fit"
             )
-        labels = self.sketch_.labels
-        return Votes.from_matrix(_coded(cells, labels), labels=labels, jurors=self.sketch_.jurors, scale="nominal")
+        labels, jurors = self.sketch_.labels, self.sketch_.jurors
+        return Votes.from_matrix(
+            _coded(cells, labels), labels=labels, jurors=jurors, scale="nominal", items=self._items(X)
+        )
+
+    def _items(self, X: Any) -> list[Any] | None:
+        """The items' names by the index of a dataframe; None where there are none, or gold uses the rows' numbers."""
+        names = None if self.gold is None else index_names(getattr(X, "index", None))
+        known = None if names is None else as_key(self.gold).items
+        uses_names = known is not None and names is not None and not {*map(str, known)}.isdisjoint(map(str, names))
+        return names if uses_names else None
 
     def _learn(self, sketch: Sketch, votes: Votes | None = None) -> Jury:
         self.evaluation_ = grade(
@@ -226,7 +247,8 @@ class Jury:
         )
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{k}={v!r}" for k, v in self.get_params().items() if v not in (None, "auto", "real", 0, ()))
+        given = {k: f"{v!r}" for k, v in self.get_params().items() if v is not None}
+        shown = ", ".join(f"{k}={v}" for k, v in given.items() if v not in ("'auto'", "'real'", "0", "()"))
         return f"Jury({shown})"
 
     def _repr_html_(self) -> str:
@@ -234,8 +256,10 @@ class Jury:
         return f"<p>{escape(repr(self))}</p>{'' if fitted is None else fitted._repr_html_()}"
 
 
-def _columns(X: ArrayLike) -> tuple[list[str] | None, NDArray[Any]]:
+def _columns(X: ArrayLike | Votes) -> tuple[list[str] | None, NDArray[Any]]:
     """The names of the columns, if they are words, and the cells."""
+    if isinstance(X, Votes):
+        return list(X.jurors), np.empty((X.rows, len(X.jurors)), dtype=np.int8)  # whose shape is checked
     if hasattr(X, "toarray"):
         raise VotesError("a sparse matrix is not supported: its zeros could be labels or missing; give X.toarray()")
     frame: Any = nw.from_native(X, eager_only=True, pass_through=True)

@@ -84,7 +84,7 @@ def _grades(by: ByGroup[Any], options: CardOptions) -> list[Block]:
     return [
         f"by {_plain(by.column)}: {count_noun(len(by.groups), 'group')}, {count_noun(len(by.jurors), 'juror')}",
         Table(tuple(names), cells_of, right=tuple(k for k, head in enumerate(names) if head in right), width=width),
-        *([f"{' and '.join(more)}: --full shows all."] if more else []),
+        *([f"{' and '.join(more)}: full=True shows all."] if more else []),
     ]
 
 
@@ -121,7 +121,7 @@ def group_alarms(alarms: Sequence[Alarm]) -> tuple[Alarm, ...]:
         if seen[kind] <= _MOST_ALARMS:
             shown.append(alarm)
         elif seen[kind] == many[kind]:
-            more = f"{many[kind] - _MOST_ALARMS:,} more alarms of this kind; --format json lists all"
+            more = f"{many[kind] - _MOST_ALARMS:,} more alarms of this kind; JSON lists all"
             shown.append(replace(alarm, message=more, value=None, jurors=(), labels=(), pairs=()))
     return tuple(shown)
 

@@ -235,7 +235,7 @@ class Labelling(Drawable):
             columns[name] = [line if len(line) <= _MOST_TEXT else f"{line[:_MOST_TEXT]}…" for line in lines]
         table = _table(columns) if full or self.texts else replace(_table(columns), width=WIDTH)
         left = len(self._listed()) - len(table.rows)
-        more = f"{left:,} more items: -o labels.csv writes all, --full prints all, --review N the least certain."
+        more = f"{left:,} more items: -o labels.csv writes all, full=True prints all, review= the least certain."
         return [table, Prose(more, width=WIDTH)] if left else [table]
 
     def __len__(self) -> int:

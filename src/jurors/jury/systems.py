@@ -248,7 +248,7 @@ class SystemComparison(Result):
         found = [leaning for leaning in self.leanings if leaning.found]
         lines += [leaning.sentence for leaning in found[:_MOST_LEANINGS]]
         if found[_MOST_LEANINGS:]:
-            lines.append(f"{len(found) - _MOST_LEANINGS} more leanings are found; --full lists them.")
+            lines.append(f"{len(found) - _MOST_LEANINGS} more leanings are found; full=True lists them.")
         if self.self_preference is not None:
             lines.append(self.self_preference.sentence)
         if self.leanings and not found:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from jurors._numeric import Flags, Integers
-from jurors.errors import OptionError, VotesError
+from jurors.errors import OptionError, VotesError, spell_options
 from jurors.evaluate.alarms import KINDS, Alarm, Level
 from jurors.monitor.evidence import (
     BASE,
@@ -164,7 +164,7 @@ class StreamAlarm:
     @property
     def advice(self) -> str:
         """What to do."""
-        return KINDS[self.alarm.reason].advice.format(who=" and ".join(self.jurors) or "the jurors")
+        return spell_options(KINDS[self.alarm.reason].advice).format(who=" and ".join(self.jurors) or "the jurors")
 
     def clear(self, items: int, time: float | None, by: int | None = None) -> None:
         """Clear it, after so many items; `by` is the alarm that takes its place, if any."""

@@ -123,7 +123,7 @@ class History(Result):
             f"{many:,} {what}" for many, what in zip(left_out, ("older windows", "more jurors"), strict=True) if many
         ]
         title = f"Accuracy by window of {self.window}"
-        return [title, table, *([f"{' and '.join(more)}: --full shows all."] if more else [])]
+        return [title, table, *([f"{' and '.join(more)}: full=True shows all."] if more else [])]
 
 
 def graded_window(span: Span, sketch: Sketch, grading: Any) -> WindowGrades:

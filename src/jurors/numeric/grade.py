@@ -646,7 +646,7 @@ class ItemValues(Result):
         heads = ("item", "value", "low", "high", "numbers")
         table = Table(heads, tuple(rows), right=(1, 2, 3, 4), width=None if full else WIDTH)
         left = len(self.items) - len(rows)
-        more = f"{left:,} more items: -o labels.csv writes all, --full prints all."
+        more = f"{left:,} more items: -o labels.csv writes all, full=True prints all."
         return [table, *([more] if left else []), *([wrapped(ABOUT_VALUES)] if self._has_intervals else [])]
 
     @property

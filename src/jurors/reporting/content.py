@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from markupsafe import Markup, escape
 
-from jurors.errors import format_first_names, short_names
+from jurors.errors import format_first_names, short_names, spell_options
 from jurors.evaluate.alarms import KINDS, Alarm, highest_level, sort_by_severity
 from jurors.evaluate.card import ENOUGH_VOTES, FEW_GOLD, answer_lines, leader_sentence, percent, percent_range
 from jurors.evaluate.dependence import dependence_with_key
@@ -217,7 +217,7 @@ def _merged(loud: list[Alarm], e: Evaluation, keyed: KeyedEvaluation | None) -> 
                 advice.append(by_key)
                 continue
             reason = kind
-        advice.append(escape(KINDS[reason].advice).format(who=named))
+        advice.append(escape(spell_options(KINDS[reason].advice)).format(who=named))
     return advice
 
 

@@ -44,7 +44,6 @@ import math
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from shlex import quote as shell_quoted
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -367,7 +366,7 @@ def repeated_juror_alarms(
         if few:
             message += ". Fewer than 3 distinct jurors are left: repeated answers show consistency, not accuracy"
         if name := common_stem(who):
-            message += f". To combine the votes, use --join {shell_quoted(name)}"
+            message += f". To combine the votes, use join={name!r}"
         alarms.append(Alarm("same_judge", level, message, float(len(who)), who))
     return alarms
 
@@ -385,14 +384,14 @@ def possible_repeat_alarms(sketch: Sketch) -> list[Alarm]:
     >>> counts = {"AAA": 40, "BBB": 40, "AAB": 30, "BBA": 30, "ABA": 1, "ABB": 1}
     >>> possible_repeat_alarms(Sketch.from_counts(counts, jurors=("judge_1", "judge_2", "ann")))[0].message
     "'judge_1', 'judge_2' agree far more with each other than with the others. If they are one judge that answered \
-2 times, use --join judge; otherwise it counts 2 times"
+2 times, use join='judge'; otherwise it counts 2 times"
     """
     alarms = []
     for name, group in possible_repeats(sketch).items():
         who = tuple(sketch.jurors[k] for k in group)
         message = (
             f"{format_names(map(repr, who), _MOST_NAMED)} agree far more with each other than with the others. If they "
-            f"are one judge that answered {len(who)} times, use --join {shell_quoted(name)}; otherwise it counts "
+            f"are one judge that answered {len(who)} times, use join={name!r}; otherwise it counts "
             f"{len(who)} times"
         )
         alarms.append(Alarm("possible_repeats", "warning", message, float(len(who)), who))

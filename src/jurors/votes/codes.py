@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors._numeric import Codes
-from jurors.errors import VotesError
+from jurors.errors import VotesError, spell_options
 from jurors.options import Label, is_number
 
 NO_VOTE = -1
@@ -258,6 +258,9 @@ class Finding:
     about: tuple[Label, ...] = ()
     level: Level = "note"
     value: float | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "message", spell_options(self.message))
 
 
 def list_names(names: Sequence[Any]) -> str:

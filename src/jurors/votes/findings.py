@@ -10,7 +10,6 @@ that are not the same items. `Spelling` and `table_findings` report what only th
 from __future__ import annotations
 
 import hashlib
-import shlex
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -40,17 +39,17 @@ def scale_finding(votes: Votes) -> Iterator[Finding]:
     Examples
     --------
     >>> [finding.message for finding in scale_finding(Votes.from_matrix([["low", "high"], ["mid", "high"]]))]
-    ['taken for ordered levels, low < mid < high (words of an ordered scale); if they have no order: --scale nominal']
+    ["taken for ordered levels, low < mid < high (words of an ordered scale); if they have no order: scale='nominal'"]
     """
     if votes.scale_told or not votes.scale_why or len(votes.labels) < FEWEST_LEVELS:
         return
     if votes.is_ordinal:
         levels = format_names(votes.labels, 12, between=" < ")
-        what, otherwise = f"ordered levels, {levels}", "if they have no order: --scale nominal"
+        what, otherwise = f"ordered levels, {levels}", "if they have no order: scale='nominal'"
     elif votes.is_interval:
-        what, otherwise = "numbers", "if they name classes: --scale nominal"
+        what, otherwise = "numbers", "if they name classes: scale='nominal'"
     elif None not in numerals(votes.labels).texts:
-        what, otherwise = "labels without order", "if they are levels: --scale ordinal"
+        what, otherwise = "labels without order", "if they are levels: scale='ordinal'"
     else:
         return
     otherwise = "" if votes.scale_why == STREAMS_HAVE_LABELS else f"; {otherwise}"
@@ -67,16 +66,10 @@ def ambiguous_words(labels: Sequence[Label], counts: NDArray[np.int64]) -> Itera
     if not odd or len(labels) - len(odd) < 2:
         return
     shown = ", ".join(f"{labels[k]!r} ({counts[k]:,})" for k in odd)
-
-    def flags(flag: str) -> str:
-        texts = [str(labels[k]) for k in odd]
-        return " ".join(f"{flag}{'=' if text.startswith('-') else ' '}{shlex.quote(text)}" for text in texts)
-
-    missing, abstain = flags("--missing"), flags("--abstain")
-    every = shlex.quote(",".join(map(str, labels)))
+    texts, every = [str(labels[k]) for k in odd], list(map(str, labels))
     message = (
-        f"label {shown} may be an answer, or mean that no answer was given: use {missing} to drop it, {abstain} to "
-        f"count it as an abstention, or --labels {every} to keep it"
+        f"label {shown} may be an answer, or mean that no answer was given: use missing={texts} to drop it, "
+        f"abstain={texts} to count it as an abstention, or labels={every} to keep it"
     )
     yield Finding("ambiguous_words", message, tuple(labels[k] for k in odd), "alarm", float(counts[odd].sum()))
 
@@ -89,7 +82,7 @@ def similar_names(what: str, names: Sequence[Any]) -> Iterator[Finding]:
     groups = [group for group in alike.values() if len(group) > 1]
     if groups:
         shown = "; ".join(" and ".join(map(repr, group)) for group in groups[:6])
-        kind, fix = ("similar_labels", " (--ignore-case merges case)") if what == "label" else ("similar_jurors", "")
+        kind, fix = ("similar_labels", " (ignore_case=True merges case)") if what == "label" else ("similar_jurors", "")
         message = f"{what}s differ only by case or blanks and count as different {what}s{fix}: {shown}"
         about = tuple(name for group in groups for name in group)
         yield Finding(kind, message, about, "alarm", float(len(groups)))
@@ -137,7 +130,7 @@ def vocabularies(votes: Votes, counts: JurorLabelCounts) -> Iterator[Finding]:
         says, them = ("votes", "this juror") if len(names) == 1 else ("vote", "these jurors")
         strange = _few(votes, uses[groups[k]].any(axis=0))
         message = f"{list_names(names)} {says} {strange} where the others vote {_few(votes, usual)}: "
-        message += f"{translation}leave {them} out (--drop JUROR)"
+        message += f"{translation}leave {them} out (drop=)"
         yield Finding("another_alphabet", message, names, "alarm", float(len(names)))
 
 
@@ -165,7 +158,7 @@ def are_rules(counts: JurorLabelCounts, items: int) -> bool:
 def unlike_columns(examples: str, level: Level) -> Finding:
     """That the jurors of a table are none, with examples of their labels."""
     message = f"the columns do not share labels ({examples}), so they may be features and not votes; "
-    return Finding("unlike_columns", message + "leave out columns that are not jurors (--ignore COLUMN)", level=level)
+    return Finding("unlike_columns", message + "leave out columns that are not jurors (ignore=)", level=level)
 
 
 def _translation(votes: Votes, group: NDArray[Any], main: NDArray[Any], uses: NDArray[np.bool_]) -> str:
@@ -181,8 +174,8 @@ def _translation(votes: Votes, group: NDArray[Any], main: NDArray[Any], uses: ND
         meant[label] = int(usual[int(np.argmax((others[where] * counts[where, None]).sum(axis=0)))])
     if len(set(meant.values())) < len(meant):
         return ""  # no other words for the same, most likely
-    renamed = ",".join(f"{votes.labels[old]}={votes.labels[new]}" for old, new in meant.items())
-    return f"rename labels with --map {shlex.quote(renamed)}, or "
+    renamed = {str(votes.labels[old]): str(votes.labels[new]) for old, new in meant.items()}
+    return f"rename labels with map={renamed}, or "
 
 
 def strange_numbers(votes: Votes, counts: NDArray[np.int64]) -> Iterator[Finding]:
@@ -208,7 +201,7 @@ def strange_numbers(votes: Votes, counts: NDArray[np.int64]) -> Iterator[Finding
     elif numbers.all() and len(votes.labels) > _MANY_NUMBERS and not votes.is_interval:
         message = (
             f"{len(votes.labels):,} different numbers from {sizes.min():g} to {sizes.max():g} look like scores, not "
-            "labels: use --scale interval, or group them into labels (--threshold NUMBER or --bins ENDS)"
+            "labels: use scale='interval', or group them into labels (threshold= or bins=)"
         )
         yield Finding("scores", message, level="warning", value=float(len(votes.labels)))
 
@@ -355,7 +348,7 @@ def _made_from_others(
         message = (
             f"{name!r} votes with the majority of the others on {shares[best]:.1%} of the {int(contests[best]):,} "
             "items on which they disagree, so it may be a consensus of them and not a juror; leave it out "
-            f"(--ignore {shlex.quote(name)})"
+            f"(ignore={[name]})"
         )
         yield Finding("made_from_others", message, (name,), "alarm", float(shares[best]))
 
@@ -493,7 +486,7 @@ class Spelling:
         tuple of Finding
         """
         notes: list[Finding] = []
-        otherwise = "; if this is an answer, name all labels (--labels A,B)"
+        otherwise = "; if this is an answer, name all labels (labels=)"
         if self.absent:
             often = dict.fromkeys(self.absent.values(), 0)
             for k, word in self.absent.items():
@@ -534,9 +527,9 @@ def table_findings(
         if left := [name for name in names if name not in known]:
             which = "it does" if len(left) == 1 else "they do"
             message = f"not read, because {which} not look like votes: {list_names(left)}"
-            yield Finding("columns_left", f"{message}; --layout wide reads every column", tuple(left))
+            yield Finding("columns_left", f"{message}; layout='wide' reads every column", tuple(left))
     if joint:
-        message = f"the columns {list_names(joint)} together name the item; use --item COLUMN to choose another column"
+        message = f"the columns {list_names(joint)} together name the item; use item= to choose another column"
         yield Finding("joint_item", message)
     if layout.kind == "wide" and (width := len(layout.votes)) >= _MANY_JURORS and 3 <= items <= width // 2:
         message = f"{width:,} jurors and only {items:,} items: the table may have jurors in rows and items in columns"

@@ -71,6 +71,7 @@ _TOTAL_WORDS = (  # an item that is none: the last line of a sheet
     *("gesamt", "summe", "mittelwert", "durchschnitt", "somme", "moyenne", "suma", "promedio", "media", "totale"),
 )
 _SET_WORDS = ("dataset", "subset", "domain", "project", "topic", "benchmark", "corpus", "collection", "task", "subject")
+_PART_WORDS = (*SYSTEM_WORDS, "turn")  # of the name of an item, beside a question or a conversation
 _STRONG_LABELS = ("label", "vote", "verdict", "decision", "judgment", "judgement", "annotation")
 
 _FEW_ROWS = 8  # below, cells prove nothing
@@ -140,7 +141,7 @@ def _plain_layout(
 
 
 def joint_item(names: Sequence[str], options: Reading, look: Callable[[], ColumnProfile]) -> tuple[str, ...]:
-    """Find the two columns that name the item together: a question, and the model or system that answered it.
+    """Find the two columns that name the item together: a question and the model that answered it, say.
 
     Parameters
     ----------
@@ -150,7 +151,8 @@ def joint_item(names: Sequence[str], options: Reading, look: Callable[[], Column
     Returns
     -------
     tuple of str
-        Empty unless jurors are in columns, questions come again, and question and system identify the row.
+        Empty unless questions come again, and question and system identify the row, or in the long layout (where a
+        conversation may have turns, too) do so together with the juror.
 
     Examples
     --------
@@ -164,6 +166,8 @@ def joint_item(names: Sequence[str], options: Reading, look: Callable[[], Column
     if options.layout == "long" or options.transpose or any(name is not None for name in named):
         return ()
     ignored, words = text_columns(options.ignore), [bare_word(name) for name in names]
+    if (of_long := _joint_in_long(names, words, options, look)) is not None:
+        return of_long
     items = [k for k, word in enumerate(words) if word in ITEM_WORDS and names[k] not in ignored]
     systems = [k for k, word in enumerate(words) if word in SYSTEM_WORDS and names[k] not in ignored]
     if not items or len(systems) != 1 or len(names) < 4 or len(set(names)) < len(names):
@@ -183,6 +187,32 @@ def joint_item(names: Sequence[str], options: Reading, look: Callable[[], Column
     length = {k: sum(map(len, columns[k].values)) for k in items}
     joint = [k for k in sorted(items, key=length.__getitem__) if profile.identify(k, systems[0]) > 0.98]
     return (names[joint[0]], names[systems[0]]) if joint else ()
+
+
+def _joint_in_long(
+    names: Sequence[str], words: Sequence[str], options: Reading, look: Callable[[], ColumnProfile]
+) -> tuple[str, ...] | None:
+    """The same of one vote per row, with a column of jurors beside the system or the turn; None of other tables."""
+    ignored = text_columns(options.ignore)
+    of_jurors = [word for word in ANY_JUROR_WORDS if word not in SYSTEM_WORDS]
+    known = [{word for word, name in zip(words, names, strict=True) if name not in ignored} & {*some}
+             for some in (of_jurors, _ANY_LABEL_WORDS, ANY_ITEM_WORDS, _PART_WORDS)]  # fmt: skip
+    if not all(known) or len(known[-1]) != 1 or len(set(names)) < len(names) or options.layout == "wide":
+        return None
+    table = LayoutHints(names, options.but(ignore=[name for name in ignored if name in names]), look)
+    profile, part = table.head(), words.index(known[-1].pop())
+    juror = table.named(of_jurors, (part,), repeats=True)
+    label = table.named(_ANY_LABEL_WORDS, (part, juror), repeats=True)
+    item = table.named(ANY_ITEM_WORDS, (part, juror, label))
+    if (
+        juror is None
+        or label is None
+        or item is None
+        or profile.rows < _FEW_ROWS
+        or profile.identify(item, juror) > 0.95
+    ):
+        return None
+    return (names[item], names[part]) if profile.identify(item, part, juror) > 0.99 else None
 
 
 # -- rules that need no cells, or only few ----------------------------------------------------------------------------
@@ -357,12 +387,15 @@ def _named_roles(table: LayoutHints) -> tuple[int | None, int | None, int | None
     label = table.named(_ANY_LABEL_WORDS, (juror, table.item), repeats=True)
     if label is not None and table.words[label] not in _STRONG_LABELS:
         rival = table.named(_ANY_LABEL_WORDS, (juror, table.item, label), repeats=True)
-        if rival is not None and juror is not None and len(table.ballots) < 3:
+        item = _named_item(table, juror, label, rival)
+        if rival is not None and item is not None and profile.follows(label, item) != profile.follows(rival, item):
+            label = rival if profile.follows(label, item) else label  # votes on an item differ, its text does not
+        elif rival is not None and juror is not None and len(table.ballots) < 3:
             what = f"columns {table.names[label]!r} and {table.names[rival]!r} may both be the label"
             raise _two_readings(what, table.flags("label", label), table.flags("label", rival))
     if table.item is not None:
         return table.item, juror, label
-    item = table.named(ANY_ITEM_WORDS, (juror, label))
+    item = _named_item(table, juror, label)
     if juror is None or item is None or not profile.is_unique(item):
         return item, juror, label
     # a number of the vote is not the item where the values of another column come again and name the items
@@ -372,6 +405,18 @@ def _named_roles(table: LayoutHints) -> tuple[int | None, int | None, int | None
     others = [k for k in others if profile.identify(k, juror) > 0.98]
     by_name = [k for k in others if table.words[k] in ANY_ITEM_WORDS]
     return by_name[0] if by_name else others[0] if len(others) == 1 else item, juror, label
+
+
+def _named_item(table: LayoutHints, juror: int | None, *labels: int | None) -> int | None:
+    """The item by name; of a set of items and its items (a task and its questions), the items."""
+    if table.item is not None:
+        return table.item
+    profile, item = table.profile, table.named(ANY_ITEM_WORDS, (juror, *labels))
+    if juror is None or item is None or profile.identify(item, juror) >= 0.95:
+        return item
+    able = [k for k in table.free if table.words[k] in ANY_ITEM_WORDS and k not in (item, juror, *labels)]
+    able = [k for k in able if profile.identify(k, juror) > 0.98 and profile.follows(item, k)]
+    return able[0] if len(able) == 1 and not profile.is_unique(able[0]) else item
 
 
 def _checked_long(table: LayoutHints, item: int, juror: int, label: int) -> Layout:

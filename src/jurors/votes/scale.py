@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors._numeric import Floats, single_threaded
-from jurors.errors import OptionError, VotesError, format_names, match_name
+from jurors.errors import OptionError, VotesError, format_names, match_name, spell_options
 from jurors.options import KnownScale, Label, Reading, text_columns
 from jurors.votes.codes import Finding, numerals, ordered_labels
 from jurors.votes.layout import Layout
@@ -554,10 +554,11 @@ def apply_scale(votes: Votes, options: Reading) -> Votes:
     scale = options.scale
     if scale == "auto" and (recoding.threshold is not None or recoding.bins):  # what was made of numbers
         cut = recoding.threshold
-        why = f"as you say (--threshold {cut}): numbers from {cut} on are {PASS}, smaller ones {FAIL}"
+        why = f"as you say (threshold={cut}): numbers from {cut} on are {PASS}, smaller ones {FAIL}"
         if cut is None:
             levels = format_names(votes.labels, 12)
-            why = f"as you say (--bins): numbers are put into {levels}, each with its lower end"
+            why = f"as you say (bins=): numbers are put into {levels}, each with its lower end"
+        why = spell_options(why)
         made: KnownScale = "ordinal" if cut is None and len(votes.labels) >= FEWEST_LEVELS else "nominal"
         findings = (*votes.findings, Finding("scale", why))
         return replace(votes, scale=made, scale_why=why, scale_told=True, findings=findings)
@@ -576,7 +577,7 @@ def apply_scale(votes: Votes, options: Reading) -> Votes:
         if odd := [label for label, text in zip(votes.labels, texts, strict=True) if text is None]:
             message = f"votes on the scale 'interval' are numbers, found {format_names(map(repr, odd), 4)}"
             raise VotesError(f"{message}; leave out what is no vote (missing=), or say scale='nominal'")
-    return replace(votes, scale=scale, scale_why=f"as you say (--scale {scale})", scale_told=True)
+    return replace(votes, scale=scale, scale_why=spell_options(f"as you say (scale={scale!r})"), scale_told=True)
 
 
 def recode_votes(votes: Votes, options: Reading) -> Votes:

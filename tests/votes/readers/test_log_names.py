@@ -58,8 +58,8 @@ def test_a_second_question_is_reported(tmp_path: Path) -> None:
     path = label_studio(tmp_path / "export.json", tasks)
     (message,) = [one.message for one in jurors.inspect(path).findings if one.kind == "other_questions"]
     assert "'tone' is read" in message
-    assert "--from label-studio:stars" in message
-    assert "--from label-studio:stars" in " ".join(str(jurors.inspect(path)).split())
+    assert "tool='label-studio:stars'" in message
+    assert "tool='label-studio:stars'" in " ".join(str(jurors.inspect(path)).split())
     chosen = jurors.read_votes(path, tool="label-studio:stars")
     assert chosen.labels == (1, 2, 3, 4, 5)
     assert not [one for one in chosen.findings if one.kind == "other_questions"]

@@ -60,8 +60,8 @@ def read(files: Files, question: str | None = None) -> Records:
     others = [tag for tag, is_label in labels.items() if is_label and tag != only]
     if question is None and only is not None and others:
         message = (
-            f"the question {only!r} is read, and not {list_names(others)}; choose another with --from "
-            f"label-studio:{others[0]}"
+            f"the question {only!r} is read, and not {list_names(others)}; choose another with "
+            f"tool={'label-studio:' + str(others[0])!r}"
         )
         files.findings.append(Finding("other_questions", message, value=float(len(others))))
     return answer_records(answers, labels, question or only, "label-studio", log)
