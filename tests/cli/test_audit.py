@@ -110,3 +110,14 @@ def test_a_goal_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
     for goal in ("score:ann about 5", "score:an ± 0.1", "scores:ann ± 0.1", "wrong <= 12"):
         status, said = _run("result", tmp_path / "votes.csv", "--answers", sheet, "--until", goal)
         assert (status, said.count("\n")) == (2, 1), said
+
+
+def test_wrong_labels_with_and_without_gold_have_two_names(tmp_path: Path) -> None:
+    answers, votes = _answered(tmp_path, 20), tmp_path / "better.csv"
+    rows = [[str(k), *("yes" if (k % 2) != (k % n == 0) else "no" for n in (9, 7, 5))] for k in range(60)]
+    votes.write_text("\n".join(["item,ann,bob,cy", *map(",".join, rows)]) + "\n")
+    graded = run("grade", votes, "--gold", answers).stdout
+    audited = run("audit", "result", tmp_path / "votes.csv", "--answers", answers).stdout
+    assert "Taking gold, or else the best label, about " in graded
+    assert "wrong without gold, latent" in audited
+    assert "wrong labels of" not in audited

@@ -471,7 +471,8 @@ def answer_lines(e: Evaluation) -> list[str]:
     if e.wrong_labels is not None and not e.exam:
         ends = percent_range(e.interval_of("wrong_labels"), digits)
         about = f" ({ends}%)" if ends else ""
-        lines.append(f"Taking the best label of each item, about {percent(e.wrong_labels, digits)} are wrong{about}.")
+        best = "gold, or else the best label," if e.gold is not None else "the best label of each item,"
+        lines.append(f"Taking {best} about {percent(e.wrong_labels, digits)} are wrong{about}.")
     if e.ordered is not None:
         lines.append("Bias is relative to the panel: a severity that all jurors share does not show in votes.")
     if e.effective_jurors is not None and e.effective_jurors < _DEPENDENT * len(e.jurors):
