@@ -57,8 +57,8 @@ def test_a_sheet_of_other_votes_is_one_line_and_nothing_is_written(tmp_path: Pat
     assert not (tmp_path / "next.csv").exists()
 
 
-def _answered(tmp_path: Path, n: int) -> Path:
-    (tmp_path / "votes.csv").write_text(VOTES)
+def _answered(tmp_path: Path, n: int, votes: str = VOTES) -> Path:
+    (tmp_path / "votes.csv").write_text(votes)
     sheet = tmp_path / "sheet.csv"
     _run("plan", tmp_path / "votes.csv", "-n", n, "-o", sheet)
     rows = list(csv.DictReader(sheet.read_text().splitlines()))
@@ -113,11 +113,11 @@ def test_a_goal_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
 
 
 def test_wrong_labels_with_and_without_gold_have_two_names(tmp_path: Path) -> None:
-    answers, votes = _answered(tmp_path, 20), tmp_path / "better.csv"
     rows = [[str(k), *("yes" if (k % 2) != (k % n == 0) else "no" for n in (9, 7, 5))] for k in range(60)]
-    votes.write_text("\n".join(["item,ann,bob,cy", *map(",".join, rows)]) + "\n")
+    votes = tmp_path / "votes.csv"
+    answers = _answered(tmp_path, 20, "\n".join(["item,ann,bob,cy", *map(",".join, rows)]) + "\n")
     graded = run("grade", votes, "--gold", answers).stdout
-    audited = run("audit", "result", tmp_path / "votes.csv", "--answers", answers).stdout
+    audited = run("audit", "result", votes, "--answers", answers).stdout
     assert "Taking gold, or else the best label, about " in graded
     assert "wrong without gold, latent" in audited
     assert "wrong labels of" not in audited

@@ -403,7 +403,12 @@ def card_blocks(e: Evaluation, options: CardOptions = SHORT) -> list[Block]:
     fewest, unranked = enough_votes(e.votes.values()), [j for j in shown if j not in ranked]
     constant = [names[j] for j in unranked if j in uninformative and e.votes.get(j, 0) >= fewest]
     few = [names[j] for j in unranked if j not in uninformative or e.votes.get(j, 0) < fewest]
-    reasons = [f"{_list_names(constant)} (answers hardly depend on the item)"] if constant else []
+    inconsistent = [alarm for alarm in e.alarms if alarm.kind == "inconsistent_labels"]
+    own = [names[j] for j in unranked if any(j in alarm.jurors for alarm in inconsistent)]
+    constant, few = ([name for name in which if name not in own] for which in (constant, few))
+    why = "labels are inconsistent" if inconsistent else "answers hardly depend on the item"
+    reasons = [f"{_list_names(own)} (labels of {'its' if len(own) == 1 else 'their'} own)"] if own else []
+    reasons += [f"{_list_names(constant)} ({why})"] if constant else []
     reasons += [f"{_list_names(few)} (too few votes)"] if few else []
     if reasons and ranked:
         last.append(f"Not ranked: {'; '.join(reasons)}.")
