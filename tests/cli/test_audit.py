@@ -119,5 +119,5 @@ def test_wrong_labels_with_and_without_gold_have_two_names(tmp_path: Path) -> No
     graded = run("grade", votes, "--gold", answers).stdout
     audited = run("audit", "result", votes, "--answers", answers).stdout
     assert "Taking gold, or else the best label, about " in graded
-    assert "wrong without gold, latent" in audited
+    assert "wrong (no gold), algebraic" in audited
     assert "wrong labels of" not in audited

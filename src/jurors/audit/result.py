@@ -407,7 +407,7 @@ _NOT_RANDOM = (
 )
 _WHAT = {
     "score": "score of {}", "accuracy": "accuracy of {} on {}", "prevalence": "prevalence of {}",
-    "wrong_labels": "wrong without gold, {}",  # with these answers as gold, `grade` expects fewer
+    "wrong_labels": "wrong (no gold), {}",  # with these answers as gold, `grade` expects fewer
 }  # fmt: skip
 
 
@@ -597,7 +597,7 @@ def shown_name(name: tuple[Any, ...]) -> str:
     """The title of a statistic.
 
     >>> shown_name(("accuracy", "ann", "yes")), shown_name(("wrong_labels", "majority"))
-    ('accuracy of ann on yes', 'wrong without gold, majority')
+    ('accuracy of ann on yes', 'wrong (no gold), majority')
     """
     return _WHAT.get(name[0], f"{name[0].replace('_', ' ')} of {{}}").format(*name[1:])
 
