@@ -158,6 +158,7 @@ def test_ordered_levels_are_ranked_by_how_many_levels_a_juror_is_off_not_by_exac
     key = dict(enumerate(truth.tolist()))
     result, keyed = jurors.grade(votes), jurors.score(votes, key)
     assert keyed.score["wild"] > max(keyed.score[j] for j in "bcd")
+    assert result.ordered is not None
     errors = [result.ordered.mean_error[j] for j in result.ranking.ranked]
     assert errors == sorted(errors)
     assert result.ranking.ranked[-1] == "wild"

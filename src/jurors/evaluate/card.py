@@ -961,8 +961,8 @@ def scored_jurors(keyed: KeyedEvaluation, options: CardOptions) -> list[str]:
         known.sort(key=lambda j: -votes[j])
     elif options.sort == "name":
         known.sort()
-    elif keyed.ordered is not None:
-        known.sort(key=lambda j: (votes[j] < enough, keyed.ordered.mean_error[j]))
+    elif (levels := keyed.ordered) is not None:
+        known.sort(key=lambda j: (votes[j] < enough, levels.mean_error[j]))
     else:
         known.sort(key=lambda j: (votes[j] < enough, -interval[j][0]))
     ranked = [j for j in known if votes[j] >= enough] if options.sort == "accuracy" else None
