@@ -57,8 +57,8 @@ def test_a_sheet_of_other_votes_is_one_line_and_nothing_is_written(tmp_path: Pat
     assert not (tmp_path / "next.csv").exists()
 
 
-def _answered(tmp_path: Path, n: int) -> Path:
-    (tmp_path / "votes.csv").write_text(VOTES)
+def _answered(tmp_path: Path, n: int, votes: str = VOTES) -> Path:
+    (tmp_path / "votes.csv").write_text(votes)
     sheet = tmp_path / "sheet.csv"
     _run("plan", tmp_path / "votes.csv", "-n", n, "-o", sheet)
     rows = list(csv.DictReader(sheet.read_text().splitlines()))
@@ -110,3 +110,14 @@ def test_a_goal_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
     for goal in ("score:ann about 5", "score:an ± 0.1", "scores:ann ± 0.1", "wrong <= 12"):
         status, said = _run("result", tmp_path / "votes.csv", "--answers", sheet, "--until", goal)
         assert (status, said.count("\n")) == (2, 1), said
+
+
+def test_wrong_labels_with_and_without_gold_have_two_names(tmp_path: Path) -> None:
+    rows = [[str(k), *("yes" if (k % 2) != (k % n == 0) else "no" for n in (9, 7, 5))] for k in range(60)]
+    votes = tmp_path / "votes.csv"
+    answers = _answered(tmp_path, 20, "\n".join(["item,ann,bob,cy", *map(",".join, rows)]) + "\n")
+    graded = run("grade", votes, "--gold", answers).stdout
+    audited = run("audit", "result", votes, "--answers", answers).stdout
+    assert "Taking gold, or else the best label, about " in graded
+    assert "wrong (no gold), algebraic" in audited
+    assert "wrong labels of" not in audited

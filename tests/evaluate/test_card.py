@@ -173,7 +173,9 @@ def test_jurors_lose_a_shared_beginning_in_what_people_read_and_options_take_bot
     for name in ("17", "worker-number-17"):
         assert names[0] not in jurors.grade(path, drop=[name]).jurors
         assert jurors.check(result, min_score=[f"{name}:0.1"]).gates[0].outcome == "pass"
-        assert jurors.grade(path, family={"w": [name, "4"]}).family.families == {"w": (names[0], names[1])}
+        related = jurors.grade(path, family={"w": [name, "4"]}).family
+        assert related is not None
+        assert related.families == {"w": (names[0], names[1])}
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from click.testing import CliRunner
+from command_line import run
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from other_tools import SAMPLES
@@ -493,3 +494,12 @@ def test_the_card_has_80_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     names = [f"a-rather-long-name-of-a-judge-model-number-{k}" for k in range(9)]
     pd.DataFrame(wide(60, 9), columns=names).to_csv("votes.csv", index_label="item")
     assert max(map(len, str(inspect("votes.csv")).splitlines())) <= 80
+
+
+def test_a_file_of_items_and_truth_is_an_answer_key_and_no_juror(tmp_path: Path) -> None:
+    path = tmp_path / "key.csv"
+    path.write_text("item,truth\n" + "".join(f"{k},{'yn'[k % 2]}\n" for k in range(6)))
+    found = jurors.inspect(path)
+    assert found.layout == "key"
+    path.write_text("model,answer\n" + "".join(f"m{k % 3},{'yn'[k % 2]}\n" for k in range(6)))
+    assert "name them with --item, --juror and --label" in " ".join(run("inspect", path).stdout.split())

@@ -350,3 +350,32 @@ def test_a_trio_with_very_many_labels_is_estimated_and_says_what_was_not_tested(
         jurors.grade(sketch, method="algebraic")
     with pytest.raises(SketchError, match="at most 50 labels"):
         jurors.theory.goodness_of_fit(sketch)
+
+
+@pytest.mark.parametrize(
+    ("others", "remedy"),
+    [(("No", "Yes"), "--ignore-case"), (("failed", "passed"), "--map"), (("false", "true"), "--map")],
+)
+@pytest.mark.parametrize("mixed", [False, True], ids=["by another juror", "by the same juror"])
+def test_two_names_of_one_label_raise_one_alarm_with_the_remedy(
+    others: tuple[str, str], remedy: str, mixed: bool
+) -> None:
+    panel, usual = simulate(300, 5, seed=2), ("no", "yes") if others[0] == "No" else ("fail", "pass")
+    text = np.array(usual, dtype=object)[panel.votes]
+    rows = slice(None, None, 2) if mixed else slice(None)
+    text[rows, 4] = np.array(others, dtype=object)[panel.votes[rows, 4]]
+    result = jurors.grade(text)
+    (alarm,) = [alarm for alarm in result.alarms if alarm.level != "note"]
+    assert (alarm.reason, remedy in alarm.message) == ("similar_labels", True)
+    assert "depend on the item" not in result.to_text()
+    flag = {"ignore_case": True} if remedy == "--ignore-case" else {"map": alarm.message.split("--map ")[1].split(",")}
+    assert jurors.grade(jurors.Votes.from_matrix(text), **flag).labels == usual
+
+
+def test_a_juror_with_labels_of_its_own_is_called_that() -> None:
+    panel = simulate(300, 5, seed=2)
+    text = np.array(["fail", "pass"], dtype=object)[panel.votes]
+    text[:, 4] = np.array(["red", "blue"], dtype=object)[panel.votes[:, 4]]
+    result = jurors.grade(text)
+    assert [(a.reason, a.jurors) for a in result.alarms if a.level != "note"] == [("another_alphabet", ("5",))]
+    assert "Not ranked: 5 (labels of its own)" in result.to_text()

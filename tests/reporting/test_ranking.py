@@ -128,9 +128,7 @@ def test_scores_without_intervals_are_ranked_without_claims() -> None:
 def test_headline_first_row_last_row_bullets_and_chart_of_many_workers_name_the_same_jurors() -> None:
     rng = np.random.default_rng(5)
     votes = _votes(np.repeat([0.9, 0.7], 30), items=600)
-    votes[
-        rng.random(votes.shape) < rng.uniform(0.0, 0.95, 60)
-    ] = -1  # intervals of unequal width
+    votes[rng.random(votes.shape) < rng.uniform(0.0, 0.95, 60)] = -1  # unequal intervals: not in the order of scores
     result = jurors.grade(votes, jurors=[f"w{k}" for k in range(60)])
     rows, lines = ranking(result), result.to_text().splitlines()
     table = [line.split()[0] for line in lines if re.match(r"  w\d+ ", line)]
@@ -160,6 +158,7 @@ def test_ordered_levels_are_ranked_by_how_many_levels_a_juror_is_off_not_by_exac
     key = dict(enumerate(truth.tolist()))
     result, keyed = jurors.grade(votes), jurors.score(votes, key)
     assert keyed.score["wild"] > max(keyed.score[j] for j in "bcd")
+    assert result.ordered is not None
     errors = [result.ordered.mean_error[j] for j in result.ranking.ranked]
     assert errors == sorted(errors)
     assert result.ranking.ranked[-1] == "wild"

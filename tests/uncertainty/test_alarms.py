@@ -274,7 +274,7 @@ def dependent_panel(width: int, shared: float, apart: bool = False, items: int =
 
 @pytest.mark.parametrize(
     ("width", "shared", "level"),
-    [(4, 0.15, "note"), (4, 0.4, "alarm"), (6, 0.3, "note"), (6, 0.6, "warning"), (24, 0.6, "warning")],
+    [(4, 0.15, "note"), (4, 0.4, "alarm"), (6, 0.2, "note"), (6, 0.6, "warning"), (24, 0.6, "warning")],
     ids=["four, little", "four, much", "six, little", "six, much", "a pair of many"],
 )
 def test_correlated_errors_are_a_note_unless_the_effect_is_large(width: int, shared: float, level: str) -> None:

@@ -92,6 +92,7 @@ def _document(sheet: Sheet, file: str) -> dict[str, Any]:
         "checksum": sheet.checksum,
         "file": file,
         "labels": [str(label) for label in sheet.choices],
+        "words": [sheet.words.get(label, "") for label in sheet.choices],
         "texts": list(texts),
         "rows": rows,
         "cells": [without_formula(str(label)) for label in sheet.choices],

@@ -405,7 +405,10 @@ _NOT_RANDOM = (
     "Nothing shows that the draw was random: the sheet records no seed, or one that was chosen. The intervals hold "
     f"only if nobody knew which items the seed draws; to get a guarantee, draw again without --seed. {_EACH}"
 )
-_WHAT = {"score": "score of {}", "accuracy": "accuracy of {} on {}", "prevalence": "prevalence of {}"}
+_WHAT = {
+    "score": "score of {}", "accuracy": "accuracy of {} on {}", "prevalence": "prevalence of {}",
+    "wrong_labels": "wrong (no gold), {}",  # with these answers as gold, `grade` expects fewer
+}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -594,7 +597,7 @@ def shown_name(name: tuple[Any, ...]) -> str:
     """The title of a statistic.
 
     >>> shown_name(("accuracy", "ann", "yes")), shown_name(("wrong_labels", "majority"))
-    ('accuracy of ann on yes', 'wrong labels of majority')
+    ('accuracy of ann on yes', 'wrong (no gold), majority')
     """
     return _WHAT.get(name[0], f"{name[0].replace('_', ' ')} of {{}}").format(*name[1:])
 

@@ -21,7 +21,7 @@ import os
 import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple, Unpack
 
@@ -72,6 +72,7 @@ class Sheet(Result):
     texts: Mapping[str, tuple[Any, ...]] | None = None  #: column -> what to show of the items
     blind: bool = True  #: whether the votes are hidden from whoever labels
     choices: tuple[Label, ...] = ()  #: the labels to choose from
+    words: Mapping[Label, str] = field(default_factory=dict)  #: label -> the word for it, where the log has one
 
     _is_bare = True
 
@@ -508,6 +509,7 @@ def plan(
         draw=tuple(range(len(drawn) + 1, last + 1)), of=(last,) * len(rows), items=items, labels=(None,) * len(rows),
         chance=tuple(chances), checksum=checksum(votes), seed=(seed,) * len(rows), votes=votes_on(votes, rows),
         texts=None if texts is None else shown.of(items, taken=(*COLUMNS, SEED)), blind=blind, choices=votes.labels,
+        words=votes.label_words,
     )  # fmt: skip
 
 

@@ -712,7 +712,7 @@ class AgreementStatistics(Drawable):
         rows = zip(*(cells_of[name] for name in names), strict=True)
         half, is_by_kappa = len(at) // 2, by not in ("items", "first")
         ends_shown = f"{half} that agree most and {half} least" if is_by_kappa else f"the first {half} and last {half}"
-        shown = f" ({ends_shown}, of {len(order):,}; --full shows all)"
+        shown = f" ({ends_shown}, of {len(order):,}; full=True shows all)"
         title = "Pairs" + shown * (len(at) < len(order))
         pairs = Table(headers, tuple(rows), title=title, right=tuple(range(2, len(names))), width=80)
         return whole, Notes(tuple(filter(None, (note, self.about_left_out))), width=80), pairs

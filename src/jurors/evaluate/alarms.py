@@ -188,7 +188,7 @@ _KINDS = (
         ("ambiguous_words",), about="votes",
     ),
     AlarmKind(
-        "inconsistent_labels", _ALARM, "labels differ in spelling only, or one juror uses other labels than the rest",
+        "inconsistent_labels", _ALARM, "one label has several names, or a juror uses labels of its own",
         "Write each label in one way", ("another_alphabet", "similar_labels"), "uses other labels", "votes",
     ),
     AlarmKind(

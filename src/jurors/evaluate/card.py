@@ -403,7 +403,12 @@ def card_blocks(e: Evaluation, options: CardOptions = SHORT) -> list[Block]:
     fewest, unranked = enough_votes(e.votes.values()), [j for j in shown if j not in ranked]
     constant = [names[j] for j in unranked if j in uninformative and e.votes.get(j, 0) >= fewest]
     few = [names[j] for j in unranked if j not in uninformative or e.votes.get(j, 0) < fewest]
-    reasons = [f"{_list_names(constant)} (answers hardly depend on the item)"] if constant else []
+    inconsistent = [alarm for alarm in e.alarms if alarm.kind == "inconsistent_labels"]
+    own = [names[j] for j in unranked if any(j in alarm.jurors for alarm in inconsistent)]
+    constant, few = ([name for name in which if name not in own] for which in (constant, few))
+    why = "labels are inconsistent" if inconsistent else "answers hardly depend on the item"
+    reasons = [f"{_list_names(own)} (labels of {'its' if len(own) == 1 else 'their'} own)"] if own else []
+    reasons += [f"{_list_names(constant)} ({why})"] if constant else []
     reasons += [f"{_list_names(few)} (too few votes)"] if few else []
     if reasons and ranked:
         last.append(f"Not ranked: {'; '.join(reasons)}.")
@@ -471,7 +476,8 @@ def answer_lines(e: Evaluation) -> list[str]:
     if e.wrong_labels is not None and not e.exam:
         ends = percent_range(e.interval_of("wrong_labels"), digits)
         about = f" ({ends}%)" if ends else ""
-        lines.append(f"Taking the best label of each item, about {percent(e.wrong_labels, digits)} are wrong{about}.")
+        best = "gold, or else the best label," if e.gold is not None else "the best label of each item,"
+        lines.append(f"Taking {best} about {percent(e.wrong_labels, digits)} are wrong{about}.")
     if e.ordered is not None:
         lines.append("Bias is relative to the panel: a severity that all jurors share does not show in votes.")
     if e.effective_jurors is not None and e.effective_jurors < _DEPENDENT * len(e.jurors):
@@ -969,8 +975,8 @@ def scored_jurors(keyed: KeyedEvaluation, options: CardOptions) -> list[str]:
         known.sort(key=lambda j: -votes[j])
     elif options.sort == "name":
         known.sort()
-    elif keyed.ordered is not None:
-        known.sort(key=lambda j: (votes[j] < enough, keyed.ordered.mean_error[j]))
+    elif (levels := keyed.ordered) is not None:
+        known.sort(key=lambda j: (votes[j] < enough, levels.mean_error[j]))
     else:
         known.sort(key=lambda j: (votes[j] < enough, -interval[j][0]))
     ranked = [j for j in known if votes[j] >= enough] if options.sort == "accuracy" else None

@@ -307,6 +307,8 @@ def _remedy(error: JurorsError, options: Reading, table: SourceTable | None) -> 
             return None
         message = f"column {column!r} is read as the number of the repetition: a juror's votes on an item count as one"
         return _Remedy({"repeat": column}, Finding("repeat_column", f"{message} (repeat={column!r})", (column,)))
+    if error.code == "key_column" and table is not None and len(table.names) == 2:  # item and truth: a key itself
+        return _Remedy({"layout": "wide"}, _key_finding(error.about["column"]))
     if error.code == "key_column":
         return _ignore_key(error.about["column"], options)
     if error.code == "two_items":

@@ -29,9 +29,10 @@ from jurors.sketch.pairs import Pairs
 from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.trio_alarms import CONTRADICTIONS
 from jurors.votes.codes import Finding, midpoint
+from jurors.votes.findings import merging_options, one_label
 from jurors.votes.layout import SYSTEM_WORDS, split_item
 from jurors.votes.scale import drop_unused_labels
-from jurors.votes.table import Votes
+from jurors.votes.table import Votes, count_labels_by_juror
 
 # -- overlap --------------------------------------------------------------------------------------------------
 
@@ -169,7 +170,8 @@ def next_steps(
             options["ignore"] = _with(options.get("ignore"), [name for name in finding.about if name in votes.jurors])
         if finding.kind == "ambiguous_words":
             options["missing"] = _with(options.get("missing"), finding.about)
-        options["ignore_case"] = options.get("ignore_case") or finding.kind == "similar_labels"
+        if finding.kind == "similar_labels":
+            options |= merging_options(one_label(votes.labels, count_labels_by_juror(votes).sum(axis=0)))
     kind = kind_of(graded)
     is_numeric = not obstacles and kind is NUMBERS
     if not obstacles:

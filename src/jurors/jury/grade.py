@@ -141,6 +141,8 @@ def grade_counted(
     return _with_families(result, grading) if grading.family else result
 
 
+#: what else is raised where one label has two names, or a juror labels of its own; the alarm of that has the remedy
+_FOLLOWS_FROM_LABELS = frozenset(("uninformative_juror", "items_coincide"))
 #: kinds of alarms that describe what rules are: each knows one label, and few share items
 _TRUE_OF_RULES = frozenset(("constant_juror", "disconnected", "too_few_jurors"))
 
@@ -257,6 +259,8 @@ def _all_alarms(
     alarms = result.alarms
     for more in (possible_repeat_alarms(counted.sketch), repeats, counted.alarms):
         alarms = sort_by_severity([*alarms, *more]) if more else alarms
+    if any(alarm.kind == "inconsistent_labels" for alarm in alarms):
+        alarms = tuple(alarm for alarm in alarms if alarm.reason not in _FOLLOWS_FROM_LABELS)
     return alarms
 
 

@@ -34,7 +34,7 @@ from jurors.sketch.connectivity import MIN_JURORS
 from jurors.sketch.count import read_counts
 from jurors.sketch.sketch import Sketch, count_votes
 from jurors.votes.codes import numerals
-from jurors.votes.findings import find_findings, similar_names
+from jurors.votes.findings import find_findings, similar_labels
 from jurors.votes.frame import collect, is_in_memory, is_table, open_frame, votes_in_memory
 from jurors.votes.key import Key, as_key, has_two, read_votes_with_key
 from jurors.votes.layout import find_column, item_parts
@@ -249,7 +249,10 @@ def label_refusals(votes: Votes, *, fewest: int = MIN_JURORS) -> Iterator[Sketch
         return
     most = min(max(2, votes.total // 2), _MOST_LABELS)
     if len(votes.labels) > most:
-        similar = "".join(f" ({finding.message})" for finding in similar_names("label", votes.labels))
+        similar = "".join(
+            f" ({finding.message})"
+            for finding in similar_labels(votes.labels, np.zeros(len(votes.labels), dtype=np.int64))
+        )
         whose = "can be graded" if most == _MOST_LABELS else f"{votes.total:,} items can support"
         are_numbers = None not in numerals(votes.labels).texts
         instead = "Use scale=interval if they are numbers, group them" if are_numbers else "Group them"

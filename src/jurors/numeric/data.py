@@ -21,7 +21,7 @@ from jurors.errors import OptionError, VotesError
 from jurors.evaluate.alarms import Alarm
 from jurors.options import ReadingOptions, SourceOptions, TableOptions, check_applies, column_names
 from jurors.votes.codes import numerals
-from jurors.votes.findings import repeated_rows, scale_finding, similar_names
+from jurors.votes.findings import repeated_rows, scale_finding, similar_jurors
 from jurors.votes.frame import is_frame, votes_from_frame
 from jurors.votes.io.sources import are_files
 from jurors.votes.read import read_votes
@@ -182,7 +182,7 @@ def numbers_of(votes: Votes) -> Numbers:
             raise VotesError(message, code="too_large", given=votes.total, needed=_MOST_ITEMS)
         values, items = np.repeat(values, votes.counts, axis=0), np.arange(votes.total)
     repeated = () if votes.counts is not None else repeated_rows(votes)
-    findings = (*votes.findings, *scale_finding(votes), *similar_names("juror", votes.jurors), *repeated)
+    findings = (*votes.findings, *scale_finding(votes), *similar_jurors(votes.jurors), *repeated)
     recognised = {"scale_why": votes.scale_why} if votes.scale == "interval" and votes.scale_why else {}
     return Numbers(
         items=items,

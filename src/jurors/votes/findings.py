@@ -74,18 +74,68 @@ def ambiguous_words(labels: Sequence[Label], counts: NDArray[np.int64]) -> Itera
     yield Finding("ambiguous_words", message, tuple(labels[k] for k in odd), "alarm", float(counts[odd].sum()))
 
 
-def similar_names(what: str, names: Sequence[Any]) -> Iterator[Finding]:
-    """An alarm about labels or jurors whose names differ only by case, blanks, width or how a letter is composed."""
-    alike: dict[str, list[Any]] = {}
+_SYNONYMS = ({"pass", "passed", "true", "yes"}, {"fail", "failed", "false", "no"})  # of one answer, by convention
+
+
+def _folded(name: Any) -> str:
+    """A name without case, width, surplus blanks and how letters are composed."""
+    return " ".join(unicodedata.normalize("NFKC", str(name)).split()).casefold()
+
+
+def one_label(labels: Sequence[Label], counts: NDArray[np.int64]) -> list[list[Label]]:
+    """Labels that are names of one: written differently, or words for the same answer; the commonest first.
+
+    Returns
+    -------
+    list of list
+        Of two names or more each. A word that may mean that no answer was given is no synonym.
+    """
+    total, alike = max(int(counts.sum()), 1), dict[str, list[int]]()
+    for k, label in enumerate(labels):
+        text = _folded(label)
+        group = next((group for group in _SYNONYMS if text in group), None)
+        is_word = group is not None and not may_mean_missing(label, labels, counts[k] / total)
+        alike.setdefault(min(group) if group is not None and is_word else text, []).append(k)
+    groups = [sorted(group, key=lambda k: -counts[k]) for group in alike.values() if len(group) > 1]
+    return [[labels[k] for k in group] for group in groups]
+
+
+def merging_options(groups: Sequence[Sequence[Label]]) -> dict[str, Any]:
+    """The option that makes one label of the names in each group: that for case, where they differ only by it."""
+    if all(len({_folded(name) for name in group}) == 1 for group in groups):
+        return {"ignore_case": True}
+    return {"map": ",".join(f"{name}={group[0]}" for group in groups for name in group[1:])}
+
+
+def similar_labels(labels: Sequence[Label], counts: NDArray[np.int64]) -> Iterator[Finding]:
+    """An alarm about labels that are names of one label; `counts` are votes by label.
+
+    Examples
+    --------
+    >>> [finding.message for finding in similar_labels(["pass", "passed", "fail"], np.array([9, 3, 8]))]
+    ["'pass' and 'passed' look like one label and count as different ones: merge them with --map passed=pass"]
+    """
+    if not (groups := one_label(labels, counts)):
+        return
+    shown = "; ".join(" and ".join(map(repr, group)) for group in groups[:6])
+    options = merging_options(groups)
+    fix = "--ignore-case" if "ignore_case" in options else f"--map {shlex.quote(options['map'])}"
+    one = "one label" if len(groups) == 1 else "one label each"
+    message = f"{shown} look like {one} and count as different ones: merge them with {fix}"
+    yield Finding("similar_labels", message, tuple(x for group in groups for x in group), "alarm", float(len(groups)))
+
+
+def similar_jurors(names: Sequence[str]) -> Iterator[Finding]:
+    """An alarm about jurors whose names differ only by case, blanks, width or how a letter is composed."""
+    alike: dict[str, list[str]] = {}
     for name in names:
-        alike.setdefault(" ".join(unicodedata.normalize("NFKC", str(name)).split()).casefold(), []).append(name)
+        alike.setdefault(_folded(name), []).append(name)
     groups = [group for group in alike.values() if len(group) > 1]
     if groups:
         shown = "; ".join(" and ".join(map(repr, group)) for group in groups[:6])
-        kind, fix = ("similar_labels", " (ignore_case=True merges case)") if what == "label" else ("similar_jurors", "")
-        message = f"{what}s differ only by case or blanks and count as different {what}s{fix}: {shown}"
+        message = f"jurors differ only by case or blanks and count as different jurors: {shown}"
         about = tuple(name for group in groups for name in group)
-        yield Finding(kind, message, about, "alarm", float(len(groups)))
+        yield Finding("similar_jurors", message, about, "alarm", float(len(groups)))
 
 
 # -- jurors with other labels than the rest, and labels that are hardly labels -----------------------------------------
@@ -107,6 +157,11 @@ def vocabularies(votes: Votes, counts: JurorLabelCounts) -> Iterator[Finding]:
     if not 0 < len(votes.labels) <= _MOST_LABELS or votes.is_interval:  # measurements need not share a value
         return
     n_votes = counts.sum(axis=1, keepdims=True)
+    place = {label: k for k, label in enumerate(votes.labels)}
+    for first, *others in one_label(votes.labels, counts.sum(axis=0)):  # which has an alarm of its own
+        same = [place[label] for label in (first, *others)]
+        counts = counts.copy()
+        counts[:, same] = counts[:, same].sum(axis=1, keepdims=True)
     uses = (counts > 0) & (counts >= min(0.1, 0.5 / max(len(votes.labels), 1)) * n_votes)
     if uses.all(axis=0).any() or are_rules(counts, votes.total):  # most juries: there is a label that all jurors use
         return
@@ -436,8 +491,8 @@ def find_findings(votes: Votes, *, weighted: bool = False, twins: bool = True) -
         *scale_finding(votes),
         *vocabularies(votes, counts),
         *(() if votes.labels_told else ambiguous_words(votes.labels, by_label)),
-        *similar_names("label", votes.labels),
-        *similar_names("juror", votes.jurors),
+        *similar_labels(votes.labels, by_label),
+        *similar_jurors(votes.jurors),
         *strange_numbers(votes, by_label),
         *(() if weighted else repeated_rows(votes)),
         *odd_labels(votes, by_label),

@@ -16,7 +16,7 @@ vote.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, cast
 
 import numpy as np
@@ -394,6 +394,7 @@ class Votes:
     abstained: tuple[NDArray[np.int64], NDArray[np.int32]] | None = None  #: (row, juror), in order; None: no juror did
     repeats: Repeats | None = None  #: the answers of jurors who voted twice or more on an item
     jurors_are_numbered: bool = False  #: whether the jurors' names are whole numbers in the source
+    label_words: Mapping[Label, str] = field(default_factory=dict)  #: label -> its word in the log, as for C and I
     item_columns: tuple[str, ...] = ()  #: the columns whose cells, joined by a bar, are the items' names
     confidence: Confidences | None = None  #: how sure jurors say they are of their votes
     _dense: Codes | None = None

@@ -63,6 +63,7 @@
     if (KEYS[k]) button.append(element("kbd", KEYS[k]), " ");
     const name = element("bdi", label);
     button.append(name);
+    if (sheet.words[k]) button.append(" ", element("bdi", sheet.words[k], "word"));
     if (KEYS[k]) button.setAttribute("aria-keyshortcuts", KEYS[k]);
     button.addEventListener("click", () => choose(k));
     byId("choices").append(button);

@@ -626,6 +626,8 @@ class Records:
     fields: Fields = field(default_factory=dict, repr=False)
     #: what the reader noticed that whoever uses the votes should know
     findings: tuple[Finding, ...] = field(default=(), repr=False)
+    #: label -> the tool's word for it, where votes are letters
+    words: Mapping[Any, str] = field(default_factory=dict, repr=False)
 
     @classmethod
     def from_rows(cls, rows: Iterable[tuple[Any, Any, Any]], **columns: Any) -> Records:

@@ -214,6 +214,7 @@ _VERSION = 2  # of the log format
 _JSON_START = re.compile(rb'\{\s*"version":\s*[^\s,{\[]+,.*?"eval":\s*\{', re.DOTALL)
 _SAMPLE = re.compile(r"samples/.+_epoch_\d+(/sample)?\.json")  # the second form: samples cut into chunks
 _LETTERS = {1: "C", 0: "I", 0.5: "P"}  # as Inspect AI itself reads them
+_WORDS = {"C": "correct", "I": "incorrect", "P": "partially correct", "N": "no answer"}  # Inspect AI's names of them
 _GRADED = ("model_graded_qa", "model_graded_fact")
 OWN_LABEL = "jury_label"  #: our scorer, which labels by the others' votes
 #: reducers that write a panel's votes beside its score; "" is the default
@@ -250,14 +251,16 @@ def read(files: Files) -> Records:
         if vote is not None:
             used.setdefault(name, set()).add(vote)
     numbers = {name for name, votes in used.items() if votes <= set(_LETTERS)}
-    letters = {name for name, votes in used.items() if votes <= {"C", "I", "P", "N"}}
+    letters = {name for name, votes in used.items() if votes <= set(_WORDS)}
+    if len(letters) == len(used):
+        return replace(records, words=_WORDS)
     if not numbers or not letters or len(numbers) + len(letters) < len(used):
         return records
     label = [
         _LETTERS[vote] if name in numbers and vote is not None else vote
         for name, vote in zip(records.juror, records.label, strict=True)
     ]
-    return replace(records, label=label)
+    return replace(records, label=label, words=_WORDS)
 
 
 def _log(files: Files, path: Path) -> InspectLog:
