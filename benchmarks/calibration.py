@@ -50,14 +50,17 @@ import jurors
 from jurors._numeric import Floats, single_threaded
 from jurors.evaluate.evaluation import Calibrated
 from jurors.jury.compare import score_labels
+from jurors.uncertainty import calibrate as calibration
 from jurors.uncertainty.alarms import check_gold
 from jurors.uncertainty.calibrate import calibrate
 from jurors.uncertainty.reference import Population, shipped_population
 
 PAGE, PRINTED = ROOT / "docs" / "calibration.md", ROOT / "benchmarks" / "printed" / "calibration.md"
+BANDED = ("score", "prevalence", "wrong_labels")  # statistics with a constant band beside them
 GOLD = (20, 50, 100)
-DRAWS = 3  # gold samples per set and size
+DRAWS = 3  # gold samples per whole jury and size; drawn panels have one each
 BANDS = np.linspace(0.02, 0.5, 97)  # half widths of a constant band
+ALLOWANCES = (0.0, 0.03, 0.05, 0.07, 0.1)  # PANEL_DEVIATION: which one is shipped, and what others would do
 NOTHING_SHARED = Population(
     center=-9.0, slope=0.0, log_spread=0.0, sd=0.0, independent=1.0, label_bias=1e-6, deviation=0.0,
     label_deviation=0.0, unevenness=1.0, juries=0,
@@ -78,69 +81,89 @@ def outcomes_of(bench: Bench, sets: list[VoteSet]) -> Outcomes:
     """How sets do without gold; `band` is the loss of each constant band."""
     outcomes = Outcomes()
     for vote_set in sets:
-        graded = bench.grade(vote_set)
+        graded, truth = bench.grade(vote_set), truth_of(vote_set.keyed, vote_set.counts)
         outcome = judge(vote_set, graded)
-        truth = truth_of(vote_set.keyed, vote_set.counts)
-        at = truth.counted("score")
-        true, score = truth.shares["score"][at, None], graded.score[at, None]
-        low, high = np.maximum(score - BANDS, 0.0), np.minimum(score + BANDS, 1.0)
-        loss = high - low + 20 * (np.maximum(low - true, 0.0) + np.maximum(true - high, 0.0))
-        outcome |= {("band", k): float(part) for k, part in enumerate(loss.mean(axis=0))}
+        truth.shares["wrong_labels"] = np.array([1.0 - outcome["right"]])
+        for name in BANDED:
+            at = truth.counted(name)
+            true, estimate = truth.shares[name][at, None], np.atleast_1d(getattr(graded, name))[at, None]
+            low, high = np.maximum(estimate - BANDS, 0.0), np.minimum(estimate + BANDS, 1.0)
+            loss = high - low + 20 * (np.maximum(low - true, 0.0) + np.maximum(true - high, 0.0))
+            outcome |= {(name, "band", k): float(part) for k, part in enumerate(loss.mean(axis=0))}
         outcomes.add(vote_set, outcome)
     return outcomes
 
 
-def band_loss(outcomes: Outcomes) -> float:
+def band_loss(outcomes: Outcomes, name: str) -> float:
     """The mean loss of a constant band that is chosen without the family it is judged on."""
-    losses = np.stack([outcomes.by_family(("band", k)) for k in range(len(BANDS))])
+    losses = np.stack([outcomes.by_family((name, "band", k)) for k in range(len(BANDS))])
     best = (losses.sum(axis=1, keepdims=True) - losses).argmin(axis=0)
     return float(losses[best, np.arange(losses.shape[1])].mean())
 
 
-def score_cells(outcomes: Outcomes) -> tuple[str, ...]:
-    """Scores at 90%: inside, width, interval score, that of a constant band, and the error."""
+def cells_of(outcomes: Outcomes, name: str) -> tuple[str, ...]:
+    """A statistic at 90%: inside, width, interval score, that of a constant band, and the error."""
     return (
-        outcomes.inside(("score", 0.9)), f"{outcomes.mean(('score', 0.9, 'width')):.2f}",
-        f"{outcomes.mean(('score', 0.9, 'loss')):.3f}", f"{band_loss(outcomes):.3f}",
-        f"{outcomes.mean(('score', 'rmse')):.3f}",
+        outcomes.inside((name, 0.9)), f"{outcomes.mean((name, 0.9, 'width')):.2f}",
+        f"{outcomes.mean((name, 0.9, 'loss')):.3f}", f"{band_loss(outcomes, name):.3f}",
+        f"{outcomes.mean((name, 'rmse')):.3f}",
     )  # fmt: skip
-
-
-def share_cells(outcomes: Outcomes) -> tuple[str, ...]:
-    """Prevalences and wrong labels inside 90%, and how many more labels are expected to be wrong than are."""
-    inside = (percent(outcomes.mean((statistic, 0.9)), 0) for statistic in STATISTICS[2:])
-    return *inside, f"{outcomes.mean('excess'):+.3f}"
 
 
 def measure_scores(bench: Bench) -> Part:
     """Coverage without gold, by size, out of time, by kind of juror; the worst sets."""
     every = [*bench.sets, *bench.panels]
-    real = outcomes_of(bench, every)
-    later = outcomes_of(
-        Bench(bench.sets, bench.panels, known=lambda name: name in FIRST), [s for s in every if s.name not in FIRST]
-    )
+    first = Bench(bench.sets, bench.panels, known=lambda name: name in FIRST)
+    unseen = [vote_set for vote_set in every if vote_set.name not in FIRST]
+    real, later = outcomes_of(bench, every), outcomes_of(first, unseen)
     sizes = [(title_of(size), real.of_size(size), later.of_size(size)) for size in (*SIZES, 0)]
-    cells = [(name, score_cells(one), score_cells(two)) for name, one, two in sizes]
-    heads = ("jurors", "all panels", "width", "interval score", "constant band", "later panels", "width")
-    yield "scores", table(heads, [(name, one[0], *one[1:4], *two[:2]) for name, one, two in cells])
-    heads = ("jurors, later panels", "inside", "width", "interval score", "constant band", "RMSE", "RMSE, all panels")
-    yield "", table(heads, [(name, *two, one[4]) for name, one, two in cells])
-    shares = ("jurors", "prevalences", "wrong labels", "expected − actual", "later prevalences", "wrong labels")
-    yield (
-        "shares",
-        table((*shares, "expected − actual"), [(name, *share_cells(a), *share_cells(b)) for name, a, b in sizes]),
-    )
+    by_name = {name: [(title, cells_of(a, name), cells_of(b, name)) for title, a, b in sizes] for name in BANDED}
+    heads = ("all panels", "width", "interval score", "constant band", "later panels", "width")
+    rows = [(title, *a[:4], *b[:2]) for title, a, b in by_name["score"]]
+    yield "scores", table(("jurors", *heads), rows)
+    for name in BANDED[1:]:
+        excess: list[tuple[Any, ...]] = [()] * len(sizes)
+        if name == "wrong_labels":
+            excess = [tuple(f"{one.mean('excess'):+.3f}" for one in both) for _, *both in sizes]
+        rows = [(title, *a[:4], b[0], *more) for (title, a, b), more in zip(by_name[name], excess, strict=True)]
+        ends = ("expected − actual", "later") if name == "wrong_labels" else ()
+        yield name, table(("jurors", *heads[:5], *ends), rows)
+    heads = ("inside", "width", "interval score", "constant band", "RMSE", "RMSE, all panels")
+    for name in BANDED:
+        rows = [(title, *b, a[4]) for title, a, b in by_name[name]]
+        yield "", table((f"{NAMES[name]}, later panels", *heads), rows)
     kinds = []
     for kind in ("LLMs", "people", "programs"):
         of_kind = Outcomes([row for row in real.rows if row[0].kind == kind])
-        kinds.append((kind, *score_cells(of_kind.of_size(3))[:3:2], *score_cells(of_kind.of_size(0))[:3:2]))
+        cells = [cells_of(of_kind.of_size(size), "score")[:3:2] for size in (3, 0)]
+        kinds.append((kind, *cells[0], *cells[1]))
     yield "kinds", table(("jurors", "3 jurors", "interval score", "whole panel", "interval score"), kinds)
-    for size in (3, 0):
+    for size in (3, 5, 0):
         of_size = real.of_size(size)
-        for name in STATISTICS[:3]:
+        for name in STATISTICS:
             worst = ", ".join(f"{one} {percent(share, 0)}" for one, share in of_size.lowest((name, 0.9)))
             yield "", f"Lowest at 90%, {NAMES[name]}, {title_of(size)}: {worst}."
+    yield from measure_allowances(bench, first, every, unseen)
     yield from measure_levels(bench, real.of_size(0))
+
+
+def measure_allowances(bench: Bench, first: Bench, every: list[VoteSet], unseen: list[VoteSet]) -> Part:
+    """What prevalences and wrong labels would be like if they were allowed to deviate less, or more."""
+    shipped, rows = calibration.PANEL_DEVIATION, []
+    for allowance in ALLOWANCES:
+        calibration.PANEL_DEVIATION = allowance
+        both = outcomes_of(bench, every), outcomes_of(first, unseen)
+        for name in BANDED[1:]:
+            cells = []
+            for outcomes in both:
+                parts = [outcomes.of_size(size) for size in (*SIZES, 0)]
+                cells.append(" / ".join(percent(part.mean((name, 0.9)), 0) for part in parts))
+                cells.append(f"{np.mean([part.mean((name, 0.9, 'loss')) for part in parts]):.3f}")
+            rows.append((f"{allowance:g}", NAMES[name], *cells))
+    calibration.PANEL_DEVIATION = shipped
+    heads = ("all panels, 3 / 5 / 7 / 10 / whole", "interval score", "later panels", "interval score")
+    yield "", f"Prevalences and wrong labels by their own deviation in radians; {shipped:g} is shipped:"
+    yield "", table(("deviation", "inside 90%", *heads), rows)
 
 
 def measure_levels(bench: Bench, real: Outcomes) -> Part:
@@ -205,7 +228,8 @@ def with_gold(bench: Bench, vote_set: VoteSet, gold: Floats | None) -> Outcome:
 
 def drawn_gold(vote_set: VoteSet, size: int) -> Iterator[Floats]:
     """Random gold, at most two thirds of the key."""
-    for draw in range(DRAWS if 1.5 * size <= vote_set.counts.sum() else 0):
+    draws = 1 if vote_set.size else DRAWS
+    for draw in range(draws if 1.5 * size <= vote_set.counts.sum() else 0):
         yield draw_gold(vote_set.counts, size, np.random.default_rng([size, draw, zlib.crc32(vote_set.name.encode())]))
 
 
@@ -311,7 +335,7 @@ def measure_chance(_: Bench) -> Part:
     ):
         rows += [(title, width, *_simulated(simulate, width, share)) for width in (3, 5, 10)]
     heads = ("simulated panel", "jurors", "inside 90%", "estimate − truth", "alarms", "inside with 20 gold items")
-    yield "chance", table(heads, [row for row in rows if row[0] in (rows[3][0], rows[9][0]) and row[1] > 3])
+    yield "chance", table(heads, [row for row in rows if row[0] in (rows[3][0], rows[6][0], rows[9][0]) and row[1] > 3])
     yield "", table(heads, rows)
 
 

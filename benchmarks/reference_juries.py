@@ -1,6 +1,7 @@
 """Make the table of reference juries that comes with the package, from vote sets with keys.
 
 Every jury is graded as `jurors.grade` would without its key, then measured against it (`jurors.theory.fit_reference`).
+Prints how each row moved, the population, and the constants that were chosen (`benchmarks/calibration.py`), not fitted.
 
 Run: python benchmarks/reference_juries.py [-o src/jurors/data/reference_juries.csv]
 """
@@ -13,9 +14,15 @@ from pathlib import Path
 import numpy as np
 from reference_sets import CACHE, ROOT, data_folder, load_sets
 
+from jurors.uncertainty import calibrate, reference, scenarios
 from jurors.uncertainty.reference import ReferenceJuries, ReferenceJury, fit_population, shipped_juries
 
 SHIPPED = ROOT / "src" / "jurors" / "data" / "reference_juries.csv"
+CHOSEN = {
+    reference: ("SMALL_SHIFT", "SMALL_KAPPA", "CORE", "SMALL_DEVIATION", "LEAST_SHARED", "ON_A_LINE", "LENT"),
+    scenarios: ("MOST_PER_JUROR", "MOST_JURORS"),
+    calibrate: ("PANEL_DEVIATION", "FIRST_METHOD"),
+}  #: constants of calibration, by module
 
 
 def differences(before: ReferenceJury, after: ReferenceJury) -> str:
@@ -43,6 +50,7 @@ def main() -> None:
         print(differences(shipped.get(row.name, row), row))
     print("shipped", fit_population(list(shipped.values())))
     print("now    ", fit_population(rows))
+    print("chosen ", ", ".join(f"{name} {getattr(module, name):g}" for module in CHOSEN for name in CHOSEN[module]))
     if options.output is not None:
         ReferenceJuries(tuple(rows)).write(options.output)
 

@@ -65,7 +65,7 @@ def draw_panels(folder: Path, draws: int, seed: int, sizes: tuple[int, ...] = SI
     return panels
 
 
-def load_panels(base: Path, draws: int = 2, cache: Path = CACHE) -> list[VoteSet]:
+def load_panels(base: Path, draws: int = 6, cache: Path = CACHE) -> list[VoteSet]:
     """All panels that can be graded and have 30 items in the key; those that are not in the cache are graded first."""
     panels = []
     for folder in folders(base):

@@ -27,8 +27,8 @@ from jurors.results import Columns, Result, Table, columns_of, csv_text, with_fo
 
 LEAST_SHARED = 0.03  #: a smaller shared error counts as this: the difference cannot be measured
 ON_A_LINE = 0.65  #: factor of the shared error for ordered fits; see `Population.on_a_line`
-SMALL_SHIFT = 1.6  #: of log rho, for three jurors; `benchmarks/calibration.py` measures what it does
-SMALL_KAPPA = 2.2  #: by which agreement beyond chance lowers that, where there are more than two labels
+SMALL_SHIFT = 1.4  #: of log rho, for three jurors; `benchmarks/calibration.py` measures what it does
+SMALL_KAPPA = 2.0  #: by which agreement beyond chance lowers that, where there are more than two labels
 CORE = 0.7  #: of the standard deviation of log rho that keys show, some of which is noise; the best interval score
 SMALL_DEVIATION = 1.25  #: by which gold expects the variance of deviations to be larger for three jurors, of itself
 LENT = 4.0  #: how many juries the shipped ones count as, together with the user's own
@@ -66,8 +66,8 @@ class PanelTraits:
 
     @property
     def smallness(self) -> float:
-        """1 for three jurors, 0 from twelve on, linear in the logarithm of their number."""
-        return min(max(math.log(12 / max(self.jurors, 1)) / math.log(4), 0.0), 1.0)
+        """1 for three jurors, 0 from twelve on, linear in their number."""
+        return min(max((12 - self.jurors) / 9, 0.0), 1.0)
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Population:
         """The prior of log rho for a panel with these traits.
 
         Small panels share more: their shared error exceeds that of the large panels they are drawn from by SMALL_SHIFT
-        at three jurors, falling to 0 at twelve in proportion to the logarithm. With more than two labels agreement is
+        at three jurors, falling to 0 at twelve in proportion to their number. With more than two labels agreement is
         evidence of accuracy and lowers it; with two labels it is not (docs/calibration.md).
 
         Returns
