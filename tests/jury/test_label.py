@@ -18,6 +18,14 @@ def test_a_review_starts_with_the_labels_that_are_least_likely_to_be_right() -> 
     assert labelling.for_review(20, votes).to_frame()["item"].tolist() == labelling.items[first].tolist()
 
 
+def test_intervals_of_levels_say_what_they_do_not_allow_for() -> None:
+    levels = Votes.from_matrix([[1, 1, 2, 1], [2, 2, 3, 2], [3, 3, 3, 3], [2, 2, 3, 1]] * 10, scale="ordinal")
+    labelling = jurors.label(levels)
+    assert "a severity that all jurors share" in labelling.to_dict()["basis"]
+    assert "severity" in labelling.to_text(full=False)
+    assert "basis" not in jurors.label(Votes.from_matrix(panels.simulate(50, 4, seed=3).votes)).to_dict()
+
+
 def test_votes_on_some_rows_is_the_same_from_a_matrix_and_from_a_list() -> None:
     codes = np.array([[0, 1, -1], [-1, -1, 1], [1, 0, 0], [0, -1, -1]])
     wide = Votes.from_matrix(codes, jurors=("ann", "bob", "cy"), labels=(0, 1))
