@@ -150,7 +150,7 @@ def graded_arrays(votes: Any, key: Any) -> dict[str, Any]:
         basis, posterior, noise_of = calibration_basis(evaluation, evaluation, sketch)
         noise = noise_of()
         jury = drop_unanswered(evaluation, jury_votes(sketch, posterior, evaluation.representatives))
-        majority, dawid_skene = rivals_of(jury, sketch, evaluation.representatives)
+        majority, dawid_skene, *_ = rivals_of(jury, sketch, evaluation.representatives)
     ends = evaluation.independent.interval or {"score": dict.fromkeys(sketch.jurors, (np.nan, np.nan))}
     return {
         "basis": np.array(basis), "posterior": posterior, "weights": jury.weights, "row": jury.row, "juror": jury.juror,
