@@ -17,6 +17,7 @@ import numpy as np
 from reference_sets import VoteSet, family_of
 
 from jurors._numeric import Flags, Floats
+from jurors.jury.calibration import juror_posteriors
 from jurors.results import Table
 from jurors.uncertainty.calibrate import CalibratedShares, OneHot, calibrate
 from jurors.uncertainty.reference import Population, ReferenceJury, fit_population
@@ -200,7 +201,8 @@ class Bench:
 
 def rivals_of_keyed(vote_set: VoteSet) -> list[Floats]:
     """The posteriors that gold may choose from, on the items of the key."""
-    return [vote_set.majority[vote_set.at], vote_set.dawid_skene[vote_set.at]]
+    alone = [posterior[vote_set.at] for posterior in juror_posteriors(vote_set.whole)]
+    return [vote_set.majority[vote_set.at], vote_set.dawid_skene[vote_set.at], *alone]
 
 
 def draw_gold(counts: Floats, size: int, rng: np.random.Generator) -> Floats:

@@ -150,7 +150,7 @@ def graded_arrays(votes: Any, key: Any) -> dict[str, Any]:
         basis, posterior, noise_of = calibration_basis(evaluation, evaluation, sketch)
         noise = noise_of()
         jury = drop_unanswered(evaluation, jury_votes(sketch, posterior, evaluation.representatives))
-        majority, dawid_skene = rivals_of(jury, sketch, evaluation.representatives)
+        majority, dawid_skene, *_ = rivals_of(jury, sketch, evaluation.representatives)
     known = evaluation.independent.interval
     ends = dict.fromkeys(sketch.jurors, (np.nan, np.nan)) if known is None else known.score
     return {

@@ -198,7 +198,7 @@ def test_an_item_whose_label_has_no_probability_has_no_levels() -> None:
         labelled = jurors.label(as_votes(alone), errors=errors)
         last = labelled.to_frame().iloc[-1]
         assert last[["probability", "median", "expected", "low", "high"]].isna().all(), errors
-        assert labelled.to_text().splitlines()[-1].split()[2:] == ["–"] * 5
+        assert labelled.to_text().split("\n\n")[0].splitlines()[-1].split()[2:] == ["–"] * 5
 
 
 def test_a_label_with_a_comma_is_one_level() -> None:

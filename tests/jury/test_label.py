@@ -18,6 +18,23 @@ def test_a_review_starts_with_the_labels_that_are_least_likely_to_be_right() -> 
     assert labelling.for_review(20, votes).to_frame()["item"].tolist() == labelling.items[first].tolist()
 
 
+def test_gold_shows_that_one_juror_is_right_where_two_outvote_it() -> None:
+    rng = np.random.default_rng(1)
+    truth, shared = rng.integers(0, 2, 400), rng.random(400) < 0.3
+    errors = [rng.random(400) < 0.05, *(shared | (rng.random(400) < 0.03) for _ in range(2))]
+    votes = Votes.from_matrix(truth[:, None] ^ np.column_stack(errors), labels=(0, 1), jurors="abc", items=range(400))
+    labelling = jurors.label(votes, gold=dict(enumerate(truth[:30].tolist())))
+    assert np.mean(labelling.label == truth) > 0.9  # 71% by majority, and by models of all three
+
+
+def test_intervals_of_levels_say_what_they_do_not_allow_for() -> None:
+    levels = Votes.from_matrix([[1, 1, 2, 1], [2, 2, 3, 2], [3, 3, 3, 3], [2, 2, 3, 1]] * 10, scale="ordinal")
+    labelling = jurors.label(levels)
+    assert "a severity that all jurors share" in labelling.to_dict()["basis"]
+    assert "severity" in labelling.to_text(full=False)
+    assert "basis" not in jurors.label(Votes.from_matrix(panels.simulate(50, 4, seed=3).votes)).to_dict()
+
+
 def test_votes_on_some_rows_is_the_same_from_a_matrix_and_from_a_list() -> None:
     codes = np.array([[0, 1, -1], [-1, -1, 1], [1, 0, 0], [0, -1, -1]])
     wide = Votes.from_matrix(codes, jurors=("ann", "bob", "cy"), labels=(0, 1))

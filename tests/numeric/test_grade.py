@@ -233,6 +233,8 @@ def test_each_name_has_one_number_and_the_independent_model_its_own_place() -> N
     assert document["schema"] == "jurors.grade/2"
     assert [row["reliability"] for row in document["jurors"]] == grades.reliability.tolist()
     assert list(document["independent"]["reliability"].values()) == grades.independent.reliability.tolist()
+    assert document["if_errors_independent"] == ["rmse", "bias", "slope", "offset", "noise"]
+    assert "number by true value, if jurors err independently" in grades.to_text(full=True)
     assert frame["reliability"].tolist() == grades.reliability.tolist()
     assert frame["independent_reliability"].tolist() == grades.independent.reliability.tolist()
     first = next(line for line in grades.to_text().splitlines() if line.startswith("  1 "))

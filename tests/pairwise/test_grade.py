@@ -123,6 +123,7 @@ def test_cards_fit_80_columns_with_alarms_first_and_say_what_intervals_assume() 
         assert "Intervals hold if jurors err independently" in result.to_text()
         assert result.to_dict()["schema"] == f"jurors.{kind}/2"
         assert result.to_dict()["leaders"] == list(result.leaders)
+        assert result.to_dict()["errors"] == "independent"
     assert grades.to_text().splitlines()[2].startswith("!! j32 prefers the first")
     assert sum(line.startswith("  j") for line in grades.to_text(top=4).splitlines()) == 1 + 8
     assert "both orders" in grades.to_text(full=True)

@@ -178,8 +178,9 @@ def leaders_without(e: Evaluation) -> tuple[LeaderWithout, ...]:
     """
     if e.regrade is None or not e.ranking.ranked or len(e.jurors) > _FEW:
         return ()
-    groups = [(j,) for j in e.jurors] + [pair.jurors for pair in e.dependence[:1]]
-    groups += [] if e.family is None else list(e.family.families.values())
+    groups: list[tuple[str, ...]] = [(j,) for j in e.jurors]
+    groups += [pair.jurors for pair in e.dependence[:1]]
+    groups += [] if e.family is None else e.family.families.values()
     found = []
     for group in dict.fromkeys(groups):
         graded = e.regrade(group)

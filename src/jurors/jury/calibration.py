@@ -45,6 +45,7 @@ INDEPENDENT_POPULATION = Population(  #: no shared error, no deviations: the cou
     center=0.0, slope=0.0, log_spread=0.0, sd=0.0, independent=0.0, label_bias=0.0, deviation=0.0, label_deviation=0.0,
     unevenness=1.0, juries=0,
 )  # fmt: skip
+_FEW_JURORS, _ALONE = 12, 0.97  # whose votes alone are rivals with gold, and how far each is believed
 _ROUNDING = 1e-5  # by which a posterior in single precision may exceed 1
 
 
@@ -334,14 +335,32 @@ def _is_inside(evaluation: Evaluation) -> bool:
 
 
 def rivals_of(jury: JuryVotes, sketch: Sketch, representatives: tuple[int, ...]) -> list[Floats]:
-    """Other posteriors of the same tuples, for gold to select from: by majority vote, and Dawid and Skene's.
+    """Other posteriors of the same tuples, for gold to select from: by majority vote, Dawid and Skene's, each juror's.
 
     Returns
     -------
     list of ndarray, (T, R)
     """
     posterior = evaluate_dawid_skene(sketch).posterior
-    return [majority_posterior(jury), *([] if posterior is None else [_filled(posterior, sketch, representatives)])]
+    fitted = [] if posterior is None else [_filled(posterior, sketch, representatives)]
+    return [majority_posterior(jury), *fitted, *juror_posteriors(jury, representatives)]
+
+
+def juror_posteriors(jury: JuryVotes, representatives: tuple[int, ...] = ()) -> list[Floats]:
+    """The posterior by the votes of each juror alone, of panels of up to 12: gold may show that one of them is right.
+
+    Returns
+    -------
+    list of ndarray, (T, R)
+    """
+    distinct = dict.fromkeys(representatives or range(jury.jurors))
+    if len(distinct) > _FEW_JURORS:
+        return []
+    rows, size = jury.posterior.shape
+    alone = np.full((jury.jurors, rows, size), 1.0 / size)
+    alone[jury.juror, jury.row] = (1.0 - _ALONE) / max(size - 1, 1)
+    alone[jury.juror, jury.row, jury.label] = _ALONE
+    return [alone[k] for k in distinct]
 
 
 def _trio_noise(panel: PanelFit) -> FitNoise:

@@ -86,6 +86,7 @@ def short_vote(votes: Mapping[str, Sequence[Any]], named: int = _MOST_NAMED) -> 
 
 
 _LEVELS = ("median", "expected", "low", "high")
+ABOUT_LEVELS = "Levels are on the panel's scale: their intervals do not allow for a severity that all jurors share."
 _RESERVED = ("item", "label", "probability", *_LEVELS, "group")  # names that no text may have
 _MOST_SHOWN = 20  # items in a notebook
 _MOST_TEXT = 60  # characters of a text in a table to read
@@ -191,6 +192,7 @@ class Labelling(Drawable):
             "labels": self.labels,
             **self.partition.sketch.tuples.scale_document(),
             "wrong_labels": self.wrong_labels,
+            **({} if self.levels is None else {"basis": ABOUT_LEVELS}),
             "items": row_documents(self._columns()),
             "alarms": self.alarms,
         }
@@ -234,9 +236,10 @@ class Labelling(Drawable):
             lines = [" ".join(text.split()) for text in texts[:most]]
             columns[name] = [line if len(line) <= _MOST_TEXT else f"{line[:_MOST_TEXT]}…" for line in lines]
         table = _table(columns) if full or self.texts else replace(_table(columns), width=WIDTH)
+        notes = [] if self.levels is None else [Prose(ABOUT_LEVELS, width=WIDTH)]
         left = len(self._listed()) - len(table.rows)
         more = f"{left:,} more items: -o labels.csv writes all, full=True prints all, review= the least certain."
-        return [table, Prose(more, width=WIDTH)] if left else [table]
+        return [table, *notes, *([Prose(more, width=WIDTH)] if left else [])]
 
     def __len__(self) -> int:
         return len(self.codes)

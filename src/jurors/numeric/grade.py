@@ -381,6 +381,7 @@ class NumberGrades(RankedJurors, Drawable):
             "best": self.best,
             "leaders": self.leaders,
             "jurors": row_documents(self._grade_columns()),
+            "if_errors_independent": ("rmse", "bias", *_LINE),
             "independent": self.independent.document(self.jurors, self.level),
             "outliers": [dict(zip(("item", "juror", "number"), each, strict=True)) for each in self.outliers],
             "dependence": self.dependence,
@@ -407,7 +408,9 @@ class NumberGrades(RankedJurors, Drawable):
 
     def _full_blocks(self, order: Sequence[int]) -> Iterator[Block]:
         """Every interval, the independent-errors model, correlated pairs and outliers."""
-        yield interval_table("number by true value", self.jurors, self, _LINE, self.level, order)
+        yield interval_table(
+            "number by true value, if jurors err independently", self.jurors, self, _LINE, self.level, order
+        )
         model = self.independent
         yield interval_table("if errors were independent", self.jurors, model, ("reliability",), self.level, order)
         if self.dependence:
