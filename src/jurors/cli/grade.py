@@ -209,8 +209,6 @@ def score(source: Source, key: KeySource, by: str | None, reference: str | None,
 @click.option("--answers", multiple=True, metavar="SHEET", type=INPUT_PATH,
               help="Compare jurors by this labelled sheet of `jurors audit plan`; repeatable.")  # fmt: skip
 @click.option("--between", metavar="A,B", help="With --answers, compare only these jurors.")
-@click.option("--by", metavar="COLUMN",
-              help="With --answers, compare the systems that this column of FILE names.")  # fmt: skip
 @click.option("--panels", is_flag=True, help="Compare the panel with the panels without one juror.")
 @click.option("--price", multiple=True, metavar="JUROR=PRICE",
               help="With --panels, what a vote of this juror costs, to find the cheapest panel.")  # fmt: skip
@@ -219,31 +217,25 @@ def score(source: Source, key: KeySource, by: str | None, reference: str | None,
 @grading_option("seed")
 @output_options("text", "json", "csv", "md", card=True)
 def compare(
-    source: Source, key: KeySource, methods: str | None, answers: tuple[str, ...], between: str | None, by: str | None,
+    source: Source, key: KeySource, methods: str | None, answers: tuple[str, ...], between: str | None,
     panels: bool, price: tuple[str, ...], most_changed: float, seed: int, output: Output,
 ) -> None:  # fmt: skip
     """Compare methods side by side, and with the truth if you give a key.
 
     With --panels, compare the panel with the panels without one juror: what each juror is worth. With --answers,
-    compare jurors, or systems (--by), by the labels of an audit.
+    compare jurors by the labels of an audit.
     """
     if price and not panels:
         raise OptionError("--price needs --panels", code="does_not_apply")
     if panels and (answers or key.path or methods):
         raise OptionError("--panels takes no --key, --methods or --answers", code="does_not_apply")
-    if not answers and (between or by):
-        name = "--between" if between else "--by"
-        raise OptionError(f"{name} needs --answers, a labelled sheet of `jurors audit plan`", code="does_not_apply")
+    if not answers and between:
+        raise OptionError("--between needs --answers, a labelled sheet of `jurors audit plan`", code="does_not_apply")
     if answers and (key.path or methods):
         raise OptionError("--answers compares jurors; --key and --methods compare methods", code="does_not_apply")
-    if between and by:
-        raise OptionError("--between compares jurors, --by systems; give one of them", code="does_not_apply")
     compared: Result
     with output.working("comparing") as bar:
-        if by is not None:
-            votes, groups = source.read_with_groups(by, bar)
-            compared = jurors.audit.systems(votes, groups.by_row(votes).tolist(), answers)
-        elif answers:
+        if answers:
             compared = jurors.audit.compare(source.read(bar), answers, between=_names(between))
         elif panels:
             prices = _prices(price) if price else None

@@ -357,7 +357,7 @@ def compare_systems(
     -------
     SystemComparison
     """
-    names = _names_of(groups, fewest)
+    names = system_names(groups, fewest)
     values, _ = label_values(votes, good)  # both raise before the work
     preference, place = None, {name: k for k, name in enumerate(names)}
     if families or not_own_family:
@@ -408,9 +408,15 @@ def _own_family(families: Mapping[str, Sequence[str]], judges: Sequence[str], na
     return own
 
 
-def _names_of(groups: NDArray[Any], fewest: int) -> list[str]:
-    """The systems' names in order; OptionError where there are fewer."""
-    names = ordered_labels(group for group in groups.tolist() if group is not None)
+def system_names(groups: Sequence[Any] | NDArray[Any], fewest: int = 2) -> list[str]:
+    """The systems' names in order.
+
+    Returns
+    -------
+    list of str
+        OptionError where there are fewer than `fewest`.
+    """
+    names = ordered_labels(group for group in groups if group is not None)
     if len(names) < fewest:
         found = f"only {str(names[0])!r}" if len(names) else "none"
         message = f"a comparison needs at least two systems, and the column of systems names {found}"
@@ -448,8 +454,18 @@ def _questions(votes: Votes, group_names: NDArray[Any], names: Sequence[str]) ->
     if votes.items is not None:
         for item, group in zip(votes.item_names().tolist(), group_names.tolist(), strict=True):
             if group is not None:
-                questions[group].add(str(item).replace(group, "", 1))
+                questions[group].add(question_of(str(item), group))
     return questions
+
+
+def question_of(item: str, system: str) -> str:
+    """The question that an item answers: its name without the system's.
+
+    Returns
+    -------
+    str
+    """
+    return item.replace(system, "", 1)
 
 
 def _reasons_not_to_settle(evaluation: Evaluation) -> list[str]:
@@ -463,14 +479,19 @@ def _reasons_not_to_settle(evaluation: Evaluation) -> list[str]:
     return reasons
 
 
-def _tiers(ranked: Sequence[str], is_better: NDArray[np.bool_]) -> tuple[tuple[str, ...], ...]:
-    """The ranking, cut wherever every system above is settled against every system below."""
-    tiers: list[list[str]] = []
+def tiers(ranked: Sequence[str], is_better: NDArray[np.bool_]) -> tuple[tuple[str, ...], ...]:
+    """The ranking, cut wherever every system above is settled against every system below.
+
+    Returns
+    -------
+    tuple of tuple of str
+    """
+    cut: list[list[str]] = []
     for k, name in enumerate(ranked):
         if is_better[:k, k:].all():
-            tiers.append([])
-        tiers[-1].append(name)
-    return tuple(map(tuple, tiers))
+            cut.append([])
+        cut[-1].append(name)
+    return tuple(map(tuple, cut))
 
 
 def compare_graded(
@@ -483,7 +504,7 @@ def compare_graded(
     -------
     SystemComparison
     """
-    names, level, votes = _names_of(groups, fewest), evaluation.level, counted.votes
+    names, level, votes = system_names(groups, fewest), evaluation.level, counted.votes
     values, good = label_values(votes, good)
     unit = float(np.ptp(values)) or 1.0
     lowest, scaled = float(values.min()), (values - values.min()) / unit  # rates from 0 to 1
@@ -574,7 +595,7 @@ def compare_graded(
     }  # fmt: skip
     return SystemComparison(
         good=good, systems=rates, differences=tuple(differences),
-        ranking=_tiers([names[k] for k in ranked], is_better[np.ix_(ranked, ranked)]),
+        ranking=tiers([names[k] for k in ranked], is_better[np.ix_(ranked, ranked)]),
         level=level, judges=len(votes.jurors),
         alarms=tuple(alarm for alarm in evaluation.alarms if alarm.level != "note"), reasons=tuple(reasons),
         evaluation=evaluation, adjusted=None if adjust is None else adjust[0],
