@@ -26,6 +26,7 @@ from jurors.audit.result import AuditedVotes, guarantee, labels_more
 from jurors.audit.sheet import (
     Design,
     SequentialDraw,
+    Sheet,
     answer_codes,
     check_same_votes,
     is_by_system,
@@ -39,6 +40,7 @@ from jurors.evaluate.card import percent, percent_range
 from jurors.jury.systems import label_values, tiers
 from jurors.options import Grading, Label, SourceOptions
 from jurors.results import Block, Columns, Notes, Result, Table, columns_of
+from jurors.votes.table import Votes
 
 _TOGETHER = "All rates hold together with the confidence level, and so do all differences."
 _FEW = 4  # the card lists the differences of so many systems
@@ -218,16 +220,9 @@ def systems(
     votes, groups = votes_by_system(source, by, reading)
     values, good = label_values(votes, good)
     unit, lowest = float(np.ptp(values)) or 1.0, float(values.min())
-    sheet, design = read_sheet(answers), SystemDesign.of(votes, groups)
-    questions = None
-    if is_by_system(sheet):
-        check_same_votes(sheet, votes, groups)
-        rows, codes = replay_systems(sheet, votes, design), answer_codes(sheet, votes)
-        audited = AuditedVotes(votes, sheet, Design.of(votes), rows, codes, is_random_seed(sheet))
-        questions = design.questions(int(sheet.seed[0] or 0))
-    else:
-        audited = AuditedVotes.of(votes, sheet)
-    rates, leads = _Bets(audited, design, (values - lowest) / unit, questions).prove(level)
+    bets = SystemBets.of(votes, groups, read_sheet(answers), (values - lowest) / unit)
+    audited, design = bets.audited, bets.design
+    rates, leads = bets.prove(level)
     drawn = dict.fromkeys(audited.rows[audited.codes >= 0].tolist())
     labelled = [sum(row in drawn for row in rows[rows >= 0].tolist()) for rows in design.row]
     of_system = []
@@ -241,7 +236,7 @@ def systems(
         lead, low, high = by_pair[min(a, b), max(a, b)]
         if a > b:
             lead, low, high = None if lead is None else -lead, -high, -low
-        paired = questions is not None and design.shared(a, b) > 0
+        paired = bets.questions is not None and design.shared(a, b) > 0
         ends = None if lead is None else unit * lead, unit * low, unit * high
         found.append(AuditedDifference(design.systems[a], design.systems[b], *ends, paired))
         is_better[a, b], is_better[b, a] = low > 0, high < 0
@@ -249,7 +244,7 @@ def systems(
     return SystemAudit(
         good=good, systems={design.systems[k]: of_system[k] for k in order}, differences=tuple(found),
         ranking=tiers([design.systems[k] for k in order], is_better[np.ix_(at, at)]),
-        labelled=audited.labelled, drawn=len(sheet), items=int(design.sizes.sum()),
+        labelled=audited.labelled, drawn=len(audited.rows), items=int(design.sizes.sum()),
         gaps=audited.gaps, level=level, is_random=audited.is_random,
         more=_more(nearest_order(found), audited.labelled, int(design.sizes.sum())),
     )  # fmt: skip
@@ -286,7 +281,7 @@ class _Blocks:
 
 
 @dataclass(frozen=True, eq=False)
-class _Bets:
+class SystemBets:
     """An audit's draws, seen by each statistic on its own."""
 
     audited: AuditedVotes
@@ -294,20 +289,31 @@ class _Bets:
     values: Floats  #: of labels, from 0 to 1
     questions: Integers | None  #: the random order of the questions; None of a sheet that was not drawn by system
 
+    @classmethod
+    def of(cls, votes: Votes, groups: Sequence[Any], sheet: Sheet, values: Floats) -> SystemBets:
+        """Align the answers with the votes; VotesError where they are not answers to a draw from these votes."""
+        design = SystemDesign.of(votes, groups)
+        if not is_by_system(sheet):
+            return cls(AuditedVotes.of(votes, sheet), design, values, None)
+        check_same_votes(sheet, votes, groups)
+        rows, codes = replay_systems(sheet, votes, design), answer_codes(sheet, votes)
+        audited = AuditedVotes(votes, sheet, Design.of(votes), rows, codes, is_random_seed(sheet))
+        return cls(audited, design, values, design.questions(int(sheet.seed[0] or 0)))
+
     def prove(self, level: float) -> tuple[list[Any], list[Any]]:
         """(estimate, low, high) of each system, and of each pair, all of one kind at once with this confidence."""
         systems, sizes = range(len(self.design.systems)), self.design.sizes
         pairs = list(combinations(systems, 2))
-        low, high, middle = self._ends([self._of_system(k) for k in systems], 1 - (1 - level) / len(systems))
+        low, high, middle = self._ends([self.of_system(k) for k in systems], 1 - (1 - level) / len(systems))
         low, high = np.ceil(low * sizes - 1e-6) / sizes, np.floor(high * sizes + 1e-6) / sizes  # whole items
         rates = [(m, min(x, y), max(x, y)) for m, x, y in zip(middle, low.tolist(), high.tolist(), strict=True)]
-        low, high, middle = self._ends([self._of_pair(a, b) for a, b in pairs], 1 - (1 - level) / len(pairs))
+        low, high, middle = self._ends([self.of_pair(a, b) for a, b in pairs], 1 - (1 - level) / len(pairs))
         low, high = _closed(low, high, pairs, len(systems))
         return rates, list(zip(middle, low.tolist(), high.tolist(), strict=True))
 
     def _ends(self, statistics: Sequence[_Blocks], level: float) -> tuple[Floats, Floats, list[float | None]]:
         """The ends of their intervals, each with this confidence, and their estimates."""
-        lows, highs = self._steps(statistics)
+        lows, highs = self.steps(statistics)
         least, most = np.zeros(len(statistics)), np.zeros(len(statistics))
         for k, blocks in enumerate(statistics):
             seen, total = np.zeros(blocks.rows.shape[1], dtype=bool), blocks.rows.shape[1]
@@ -322,13 +328,15 @@ class _Bets:
         inside = np.clip(middle, np.minimum(low, high), np.maximum(low, high))
         return low, high, [float(m) if known else None for m, known in zip(inside, seen_any, strict=True)]
 
-    def _of_system(self, k: int) -> _Blocks:
+    def of_system(self, k: int) -> _Blocks:
+        """The rate of a system."""
         rows = self.design.row[k][self.design.row[k] >= 0]
         weights = self.design.depth * self.design.sizes
         share = weights[k] / weights.sum() if self.questions is not None else len(rows) / self.audited.votes.rows
         return self._drawn(np.array([rows, np.full(len(rows), -1)]), np.array([1.0, 0.0]), float(share))
 
-    def _of_pair(self, a: int, b: int) -> _Blocks:
+    def of_pair(self, a: int, b: int) -> _Blocks:
+        """The difference of two systems."""
         design, (n_a, n_b) = self.design, self.design.sizes[[a, b]]
         rows = design.row[[a, b]]
         if self.questions is None:  # each item is drawn on its own
@@ -379,7 +387,7 @@ class _Bets:
             draw.take(int(self.audited.design.tuple_of_row[row]))
         return np.array(chances)
 
-    def _steps(self, statistics: Sequence[_Blocks]) -> tuple[Steps, Steps]:
+    def steps(self, statistics: Sequence[_Blocks]) -> tuple[Steps, Steps]:
         """What bets know of every draw, with missing labels at their lowest, and at their highest."""
         traces = [self._trace(blocks) for blocks in statistics]
         shape = max(1, *(len(blocks.drawn) for blocks in statistics)), len(statistics)

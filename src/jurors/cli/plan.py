@@ -151,8 +151,7 @@ def audit() -> None:
 @votes_options
 @click.option("-n", type=click.IntRange(min=1), default=30, show_default=True, metavar="N",
               help="How many items to draw: the most that you may label.")  # fmt: skip
-@click.option("--system", metavar="COLUMN",
-              help="Draw to find out which system is better; this column names them.")  # fmt: skip
+@click.option("--system", metavar="COLUMN", help="The column that names the system of each item.")
 @click.option("--after", multiple=True, metavar="SHEET", type=INPUT_PATH, help="Continue after this sheet; repeatable.")
 @click.option("--blind/--open", default=True, show_default=True,
               help="Hide the votes from whoever labels; they go into a second file, SHEET.votes.csv.")  # fmt: skip
@@ -164,7 +163,7 @@ def audit_plan(
     source: Source, n: int, system: str | None, after: tuple[str, ...], blind: bool, seed: int | None,
     items: str | None, text: tuple[str, ...], title: str | None, output: Output,
 ) -> None:  # fmt: skip
-    """Draw items of FILE at random for a person to label."""
+    """Draw items of FILE at random for a person to label; with --system, to find out which system is better."""
     from jurors.audit.sheet import labels_in
 
     if title is not None and output.format != "html":
