@@ -76,7 +76,7 @@ class Population:
         design = Design(nobody, nobody, counts.sum(axis=1), AGREED + (1 - AGREED) * open_)
         foretold = predictors(jury.posterior, vote_posterior(given), jury.distinct.astype(float), jury.weights)
         figures = chosen_figures(said, jury.posterior.argmax(axis=1), counts, rng)
-        strata = Cells.of_tuples(design.sizes, foretold)
+        strata = Cells(design.sizes, foretold)
         return cls(counts, design, figures, strata, np.array([true_share(one, counts) for one in figures]))
 
     @property
@@ -199,7 +199,7 @@ def without_votes(population: Population) -> Population:
     ones = np.ones(len(population.counts))
     shape = 1, *population.counts.shape
     nothing = Predictors(np.full(shape, 1 / shape[2]), np.ones(1))
-    blind = Cells.of_tuples(population.design.sizes, nothing)
+    blind = Cells(population.design.sizes, nothing)
     return replace(population, design=replace(population.design, focus=ones), strata=blind)
 
 

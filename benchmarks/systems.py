@@ -11,10 +11,10 @@ share of true rates and differences inside 90% intervals, their width and interv
 and leaning with the share of them that is right, and the rank correlation with the truth; with 0, 20, 50 and 100 gold
 items drawn at random. Each family counts once in a mean; ± is its standard error over families. Beside them, for whole
 panels, other ways to get a rate: the binomial interval of the raw rate, `grade` by system, one judge corrected by 50
-gold labels, and PPI++ with 50 gold labels. Then judges that lean on length, planted and not; and the time that ten
-systems take.
+gold labels, and PPI++ with 50 gold labels. Then the labels that prove the order of the two closest systems in an audit;
+judges that lean on length, planted and not; and the time that ten systems take.
 
-Run: python benchmarks/systems.py [--draws 2] [--sets 100] [--leanings 200] > benchmarks/printed/systems.md
+Run: python benchmarks/systems.py [--draws 4] [--sets 100] [--leanings 200] > benchmarks/printed/systems.md
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations, product
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,8 @@ from scipy.stats import norm, rankdata
 
 import jurors
 import jurors.jury.systems
+from jurors.audit.confidence import refuted
+from jurors.audit.system_audit import SystemBets
 from jurors.errors import JurorsError
 from jurors.results import Table
 
@@ -195,8 +198,9 @@ def of_set(name: str, draws: int) -> Iterator[Case]:
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--draws", type=int, default=2)
+    parser.add_argument("--draws", type=int, default=4)
     parser.add_argument("--leanings", type=int, default=200, help="panels with and without a planted leaning")
+    parser.add_argument("--audits", type=int, default=3, help="draws of each audit by system")
     parser.add_argument("--sets", type=int, default=100, help="at most so many of a family")
     options = parser.parse_args()
     names = sources(options.sets)
@@ -238,6 +242,7 @@ def main() -> None:
     ]
     _print(("constant", "all families", "leaving one out"), rows)
     _print_rivals(others)
+    _print_audits(options.audits)
     _print_leanings(options.leanings)
     _print_cost()
 
@@ -503,6 +508,75 @@ def _print_rivals(others: dict[tuple[str, str], list[tuple[float, float]]]) -> N
         for name, some in by_name.items()
     ]
     _print(("other ways, whole panels, mean of families", "rates inside 90%", "width"), rows)
+
+
+# -- audits by system --------------------------------------------------------------------------------------------------
+
+
+MOST_LABELS = 400
+
+
+def _print_audits(draws: int) -> None:
+    """Labels that prove the order of the two closest systems whose rates are at least 5 points apart."""
+    rows = []
+    for name in ("simulated", "triviaqa_judges_v1", "triviaqa_judges_v2", "mmlu_pro", "usmle_step", "enem2022"):
+        if data_folder() is None and name != "simulated":
+            continue
+        _, panel, by, truth, good = next(iter(of_set(name, 1)))
+        system, is_good = np.array(by), np.array([str(label) == str(good) for label in truth])
+        true = {s: float(is_good[system == s].mean()) for s in sorted(set(by))}
+        gaps = {frozenset(pair): abs(true[pair[0]] - true[pair[1]]) for pair in combinations(true, 2)}
+        closest = min((pair for pair, gap in gaps.items() if gap >= 0.05), key=gaps.__getitem__)
+        key = {
+            item: _as_label(label, panel.labels) for item, label in zip(panel.item_names().tolist(), truth, strict=True)
+        }
+
+        place = {name: k for k, name in enumerate(sorted(true))}
+        pairs = list(combinations(range(len(true)), 2))
+        rates = np.array([true[s] for s in sorted(true)])
+        leads = np.array([rates[a] - rates[b] for a, b in pairs])
+        at = pairs.index(tuple(sorted(place[s] for s in closest)))
+        side = 1 if leads[at] > 0 else -1
+        scaled = np.array([float(label == good) for label in panel.labels])
+
+        needed: dict[str, list[int]] = {"uniform": [], "by system": []}
+        held, alpha = 0, (1 - LEVEL) / len(pairs)
+        for seed, (kind, options) in product(range(draws), (("uniform", {}), ("by system", {"by": by}))):
+            sheet = jurors.audit.plan(panel, min(MOST_LABELS, len(by)), seed=seed, **options)
+            low, high = 0, len(sheet)
+            while high - low > 10:  # what is proved stays proved
+                middle = (low + high) // 2
+                some = SystemBets.of(panel, by, _labelled(sheet, key, middle), scaled)
+                steps = some.steps([some.of_pair(*pairs[at])])[side < 0]
+                proved = bool(refuted(steps, np.zeros(1), side, alpha)[0])
+                low, high = (low, middle) if proved else (middle, high)
+            needed[kind].append(high)
+            last = SystemBets.of(panel, by, _labelled(sheet, key, len(sheet)), scaled)
+            for blocks, truth_of in (
+                ([last.of_system(k) for k in range(len(rates))], rates),
+                ([last.of_pair(a, b) for a, b in pairs], leads),
+            ):
+                lows, highs = last.steps(blocks)
+                one = (1 - LEVEL) / len(blocks)
+                held += not (refuted(lows, truth_of, 1, one) | refuted(highs, truth_of, -1, one)).any()
+        uniform, planned = (float(np.mean(labels)) for labels in needed.values())
+        rows.append(
+            (f"{name}, {len(true)} systems, {len(panel.jurors)} judges", f"{gaps[closest]:.2f}", f"{uniform:.0f}",
+             f"{planned:.0f}", f"{planned / uniform:.2f}", f"{held} of {4 * draws}")
+        )  # fmt: skip
+        print(rows[-1], file=sys.stderr, flush=True)
+    ratio = np.exp(np.mean([np.log(float(row[4])) for row in rows]))
+    rows.append(("geometric mean", "", "", "", f"{ratio:.2f}", ""))
+    heads = (
+        "audits", "closest gap", f"labels, uniform (most {MOST_LABELS})", "by system", "uniform = 1",
+        "all rates, or all differences, inside 90%",
+    )  # fmt: skip
+    _print(heads, rows)
+
+
+def _labelled(sheet: Any, key: dict[Any, Any], labels: int) -> Any:
+    """The sheet with its first labels."""
+    return replace(sheet, labels=tuple(key[item] if k < labels else None for k, item in enumerate(sheet.items)))
 
 
 # -- leanings, and time ------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Jurors and systems compared by an audit; two people who label the same items."""
+"""Jurors compared by an audit; two people who label the same items."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from jurors.audit import compare, plan, result, systems
+from jurors.audit import compare, plan, result
 from jurors.cli.main import main
 from jurors.errors import OptionError, VotesError
 from jurors.votes.table import Votes
@@ -32,28 +32,6 @@ def test_the_better_of_two_jurors_is_found_and_the_lead_holds_the_truth() -> Non
         right = [(CODES[:, VOTES.jurors.index(name)] == TRUTH).mean() for name in (one, other)]
         assert share.interval[0] <= right[0] - right[1] <= share.interval[1]
     assert list(compare(VOTES, ANSWERS, between=["cy", "ann"]).leads) == [("cy", "ann")]
-
-
-def test_pass_rates_of_systems_hold_the_truth_and_groups_add_up_to_all() -> None:
-    groups = ["old" if k < 60 else "new" for k in range(160)]
-    found = systems(VOTES, groups, ANSWERS)
-    for system, rows in (("old", slice(0, 60)), ("new", slice(60, 160))):
-        low, high = found.shares[system, "yes"].interval
-        assert low <= TRUTH[rows].mean() <= high
-    low, high = found.leads["new", "old", "yes"].interval
-    assert low <= TRUTH[60:].mean() - TRUTH[:60].mean() <= high
-    one = systems(VOTES, ["all"] * 160, ANSWERS).shares["all", "yes"]
-    assert one.interval == pytest.approx(result(VOTES, ANSWERS).of("prevalence", "yes").interval)
-    assert "not to all of them at once" in " ".join(found.to_text().split())
-
-
-def test_the_difference_of_two_systems_is_known_better_than_by_two_intervals() -> None:
-    groups = ["old" if k % 2 else "new" for k in range(160)]
-    low, high = systems(VOTES, groups, ANSWERS).leads["new", "old", "yes"].interval
-    assert low <= TRUTH[::2].mean() - TRUTH[1::2].mean() <= high
-    shares = systems(VOTES, groups, ANSWERS, level=0.975).shares
-    widths = [np.diff(shares[name, "yes"].interval)[0] for name in ("new", "old")]
-    assert high - low < 0.75 * sum(widths)
 
 
 def test_two_jurors_who_never_differ_are_equal_for_sure() -> None:
@@ -84,8 +62,6 @@ def test_what_cannot_be_compared_is_reported_in_a_line(tmp_path: Path) -> None:
     sheet = replace(plan(many, 3, seed=0), labels=("yes",) * 3)
     with pytest.raises(OptionError, match="15 jurors are too many pairs"):
         compare(many, sheet)
-    with pytest.raises(VotesError, match="belong to no group"):
-        systems(VOTES, [None] * 160, ANSWERS)
     with pytest.raises(VotesError, match="the two people labelled different draws"):
         result(VOTES, ANSWERS, second=replace(plan(VOTES, 80, seed=1), labels=("yes",) * 80))
     votes = tmp_path / "votes.csv"
@@ -94,16 +70,11 @@ def test_what_cannot_be_compared_is_reported_in_a_line(tmp_path: Path) -> None:
     assert (run.exit_code, run.output.count("\n")) == (2, 1)
 
 
-def test_the_command_compares_jurors_and_systems(tmp_path: Path) -> None:
+def test_the_command_compares_jurors(tmp_path: Path) -> None:
     votes, sheet = tmp_path / "votes.csv", tmp_path / "sheet.csv"
-    rows = (
-        f"q{k},{'old' if k < 60 else 'new'},{','.join(str(VOTES.labels[c]) for c in CODES[k])}\n" for k in range(160)
-    )
-    votes.write_text("item,model,ann,bob,cy\n" + "".join(rows))
+    rows = (f"q{k},{','.join(str(VOTES.labels[c]) for c in CODES[k])}\n" for k in range(160))
+    votes.write_text("item,ann,bob,cy\n" + "".join(rows))
     sheet.write_text(ANSWERS.to_csv())
-    run = CliRunner().invoke(main, ["compare", str(votes), "--ignore", "model", "--answers", str(sheet)])
+    run = CliRunner().invoke(main, ["compare", str(votes), "--answers", str(sheet)])
     assert run.exit_code == 0, run.output
     assert "ann over bob" in run.output
-    run = CliRunner().invoke(main, ["compare", str(votes), "--by", "model", "--answers", str(sheet)])
-    assert run.exit_code == 0, run.output
-    assert "new over old" in run.output

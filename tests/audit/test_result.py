@@ -61,7 +61,7 @@ def _true_share(figure: Statistic, case: AuditedVotes, truth: np.ndarray) -> flo
 
 
 def _steps(case: AuditedVotes, figures: list[Statistic], rows: list[int], truth: np.ndarray, end: int) -> Steps:
-    strata = Cells.of_tuples(case.design.sizes, case.label_predictors)
+    strata = Cells(case.design.sizes, case.label_predictors)
     ends = np.full(len(rows), end)
     return trace(figures, strata, case.design, case.design.tuple_of_row[rows], truth[rows], ends)
 

@@ -1,11 +1,13 @@
 """Which items a person should label, and what the labels prove: votes come in, a sheet goes out and comes back.
 
-`sheet` draws and holds what a person fills in, `confidence` makes confidence sequences of the draw by betting, `result`
-reports what follows for jurors, labels and systems; `export` has further shapes of the sheet.
+`sheet` draws and holds what a person fills in (by system: `system_design`), `confidence` makes confidence sequences of
+the draw by betting, `result` reports what follows for jurors and labels, `system_audit` for systems; `export` has
+further shapes of the sheet.
 """
 
-from jurors.audit.result import Audit, PairedDifferences, Share, compare, result, systems
+from jurors.audit.result import Audit, PairedDifferences, Share, compare, result
 from jurors.audit.sheet import Sheet, plan, read_sheet
+from jurors.audit.system_audit import SystemAudit, systems
 from jurors.votes.key import read_item_texts
 
 __all__ = [
@@ -13,6 +15,7 @@ __all__ = [
     "PairedDifferences",
     "Share",
     "Sheet",
+    "SystemAudit",
     "compare",
     "plan",
     "read_item_texts",

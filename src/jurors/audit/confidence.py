@@ -52,7 +52,6 @@ class Statistic:
     member: Flags  #: tuples: whether their items count
     target: Integers  #: tuples: the true label for which the event happens
     against: Integers | None = None  #: tuples: the true label that counts against it: the share is of halves then
-    scale: Floats | None = None  #: tuples: of halves, how much of a half each counts
     negated: bool = False  #: whether the event is that the true label is another
     numerator: Flags | None = None  #: tuples: of accuracies, whether the juror voted the label
 
@@ -61,8 +60,7 @@ class Statistic:
         every = np.arange(labels)
         happens = (self.target[:, None] == every).astype(np.float64)
         if self.against is not None:
-            scale = 1.0 if self.scale is None else self.scale[:, None]
-            return np.asarray((1 + scale * (happens - (self.against[:, None] == every))) / 2)
+            return np.asarray((1 + happens - (self.against[:, None] == every)) / 2)
         return np.asarray(1 - happens if self.negated else happens)
 
     def at(self, tuples: Integers) -> Statistic:
@@ -98,23 +96,6 @@ def lead_statistic(first: str, second: str, votes: Integers, other_votes: Intege
     """
     member = (votes >= 0) & (other_votes >= 0) & (votes != other_votes)
     return Statistic(("lead", first, second), member, votes, against=other_votes)
-
-
-def difference_statistic(name: tuple[Any, ...], code: int, first: Flags, second: Flags, sizes: Integers) -> Statistic:
-    """The difference of a label's prevalence in two groups (a flag per tuple each), as (1 + difference * unit) / 2.
-
-    An item counts for its group or against it, in proportion to what it is of the group; see `difference_unit`.
-    """
-    n_first, n_second = (int(sizes[group].sum()) for group in (first, second))
-    fewer = min(n_first, n_second)
-    scale = np.where(first, fewer / max(n_first, 1), fewer / max(n_second, 1))
-    return Statistic(name, first | second, np.where(first, code, -1), np.where(second, code, -1), scale)
-
-
-def difference_unit(first: Flags, second: Flags, sizes: Integers) -> float:
-    """What `difference_statistic` counts a whole point as: the smaller group's part of both."""
-    n_first, n_second = (float(sizes[group].sum()) for group in (first, second))
-    return min(n_first, n_second) / (n_first + n_second)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -183,22 +164,16 @@ def _normalised(log: Floats) -> Floats:
 
 _PRIOR_LABELS = 8.0  # how many labels the expected residual variance and share count as
 _UNSURE = 0.5  # squares by which the control is taken for useless, until labels show otherwise
-_UNSURE_OF_DIFFERENCES = 0.02  # the same of differences, whose control is mostly which of two groups an item is in
+_UNSURE_OF_DIFFERENCES = 0.02  # the same of leads where three labels can be true
 _TRUST = 4.0  # how many labels the prior counts as that the control has the slope 1
 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Items that are alike for every statistic: strata by decision tuple, or by tuple and group."""
+    """Items that are alike for every statistic: strata by decision tuple."""
 
     sizes: Integers
-    tuple_of: Integers  #: the decision tuple of each cell
     predictors: Predictors  #: posteriors of the cells
-
-    @classmethod
-    def of_tuples(cls, sizes: Integers, predictors: Predictors) -> Cells:
-        """A cell per decision tuple."""
-        return cls(sizes, np.arange(len(sizes)), predictors)
 
 
 def _sums(statistic: Statistic, cells: Cells, focus: Floats) -> dict[str, Any]:
@@ -334,12 +309,12 @@ class _RunningTotals:
         self.numerator = np.array([ones if s.numerator is None else s.numerator for s in drawn], dtype=float).T
         self.event = np.where(labels >= 0, values[:, np.arange(len(cells)), labels], np.nan).T
         self.controls = np.einsum("ktl,ftl->tkf", posteriors[:, cells], values)  # draws x predictors x statistics
-        by_statistic = [_sums(statistic, strata, design.focus[strata.tuple_of]) for statistic in statistics]
+        by_statistic = [_sums(statistic, strata, design.focus) for statistic in statistics]
         sums = {name: np.moveaxis(np.array([row[name] for row in by_statistic]), 0, -1) for name in by_statistic[0]}
         self.statistics, self.strata, self.cells, self.labels = statistics, strata, cells, labels
         self.sums, self.draw, is_many = sums, SequentialDraw(design), posteriors.shape[2] > 2
         # whether an event has values between all and nothing: leads where three labels can be true
-        differs = [s.against is not None and (is_many or s.scale is not None) for s in statistics]
+        differs = [s.against is not None and is_many for s in statistics]
         self.is_difference = np.array(differs)
         self.left, self.focus = sums["items"], sums["focus"]
         # copied, for the order in which they are added up
@@ -379,12 +354,12 @@ class _RunningTotals:
         floor, focus = draw.rule()
         total_focus = self.focus
         if focus is not draw.design.focus:  # some tuples are overdue: no item of them has been drawn
-            sizes = np.where(focus[cells.tuple_of] > 0, cells.sizes, 0)
+            sizes = np.where(focus > 0, cells.sizes, 0)
             total_focus = np.array([sizes[s.member].sum() for s in self.statistics], dtype=np.float64)
         share = floor * self.left / draw.left.sum() + (1 - floor) * total_focus / (draw.left * focus).sum()
         chance = draw.chances()
         least = chance[draw.left > 0].min()
-        return share, share / (left * chance[cells.tuple_of[cell]]), share / (left * least)
+        return share, share / (left * chance[cell]), share / (left * least)
 
     def take(self, t: int, row: dict[str, Floats]) -> None:
         """Advance by one item and its label."""
@@ -403,12 +378,11 @@ class _RunningTotals:
             self.events, self.labelled = self.events + member * event, self.labelled + member
             self.weights = self.weights * self.strata.predictors.posteriors[:, cell, label]
             self.weights = self.weights / self.weights.sum()
-        tuple_index = int(self.strata.tuple_of[cell])
         self.left = self.left - member
-        self.focus = self.focus - member * self.draw.design.focus[tuple_index]
+        self.focus = self.focus - member * self.draw.design.focus[cell]
         self.control = self.control - member * self.controls[t]
         self.control_numerator = self.control_numerator - member * numerator * self.controls[t]
-        self.draw.take(tuple_index)
+        self.draw.take(cell)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -548,7 +522,7 @@ def intervals(steps: Steps, level: float) -> tuple[Floats, Floats]:
         Lower and upper ends, one per statistic; those of plain shares are multiples of one item.
     """
     least, most = possible(steps)
-    low, high = _end(steps, level, least, most), _end(steps, level, most, least)
+    low, high = search_end(steps, level, least, most), search_end(steps, level, most, least)
     known = steps.counts & ~np.isnan(steps.event) & ~steps.is_difference
     hits = np.where(steps.is_ratio, steps.numerator, steps.event)  # of an accuracy, items with the label count
     met = known & (steps.event > 0) | known & ~steps.is_ratio
@@ -574,8 +548,14 @@ def possible(steps: Steps) -> tuple[Floats, Floats]:
     return np.nan_to_num(least, nan=0.0), np.nan_to_num(most, nan=1.0)
 
 
-def _end(steps: Steps, level: float, outer: Floats, inner: Floats) -> Floats:
-    """How far shares are refuted from the outer end of what is possible, without a gap; that end where none is."""
+def search_end(steps: Steps, level: float, outer: Floats, inner: Floats) -> Floats:
+    """How far shares are refuted from the outer end of what is possible, without a gap; that end where none is.
+
+    Returns
+    -------
+    ndarray
+        One end per statistic.
+    """
     side = 1 if (outer <= inner).all() else -1
     size, step = len(steps.size), (inner - outer) / _GRID
     grid = outer + step * np.arange(_GRID)[:, None]

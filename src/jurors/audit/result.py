@@ -1,8 +1,8 @@
-"""What a person's answers prove: votes and a filled-in sheet come in; `Audit` and `PairedDifferences` go out.
+"""What a person's answers prove of jurors: votes and a filled-in sheet come in; `Audit`, `PairedDifferences` go out.
 
 `AuditedVotes` aligns the answers with the votes, checks that they answer a draw from these votes, and proves any
 statistic by betting (`confidence`). `result` reports jurors, labels and methods beside what reference juries suggest,
-with goals ("score:GPT-4 ± 0.05") and a second person's labels; `compare` and `systems` report differences.
+with goals ("score:GPT-4 ± 0.05") and a second person's labels; `compare` reports differences.
 """
 
 from __future__ import annotations
@@ -24,8 +24,6 @@ from jurors.audit.confidence import (
     Statistic,
     Steps,
     accuracy_statistic,
-    difference_statistic,
-    difference_unit,
     error_statistic,
     estimates,
     intervals,
@@ -186,17 +184,8 @@ class AuditedVotes:
         at = counted.tuple_of_row[self.first_rows]
         return predictors(posterior[at], by_votes, jury.distinct[at].astype(np.float64), sizes)
 
-    def prove(self, statistics: Sequence[Statistic], level: float, cells: Integers | None = None) -> dict[Any, Share]:
-        """Confidence intervals of some statistics.
-
-        Parameters
-        ----------
-        statistics
-            Of decision tuples; or of cells.
-        level
-            Confidence of each interval.
-        cells
-            The cell of each row of the votes, where statistics are of cells.
+    def prove(self, statistics: Sequence[Statistic], level: float) -> dict[Any, Share]:
+        """Confidence intervals of some statistics, each with this confidence.
 
         Returns
         -------
@@ -205,15 +194,9 @@ class AuditedVotes:
         """
         if not statistics:
             return {}
-        cell_of_row, posteriors = self.design.tuple_of_row, self.label_predictors
-        strata = Cells.of_tuples(self.design.sizes, posteriors)
-        if cells is not None:
-            tuple_of = np.zeros(int(cells.max()) + 1, dtype=np.int64)
-            tuple_of[cells], cell_of_row = cell_of_row, cells
-            of_cells = Predictors(posteriors.posteriors[:, tuple_of], posteriors.weights)
-            strata = Cells(np.bincount(cells), tuple_of, of_cells)
+        strata = Cells(self.design.sizes, self.label_predictors)
         at = slice(0, self.used)
-        drawn_cells = cell_of_row[self.rows[at]]
+        drawn_cells = self.design.tuple_of_row[self.rows[at]]
         shares = {statistic.name: Share(None, (0.0, 1.0)) for statistic in statistics}
         # of hundreds of jurors, most met no drawn item
         if touched := [statistic for statistic in statistics if statistic.member[drawn_cells].any()]:
@@ -281,7 +264,7 @@ def two_people(
     agree = np.where(both, (first == second).astype(np.int64), -1)[: int(np.flatnonzero(both)[-1]) + 1]
     tuples = len(audited.design.sizes)
     mostly_agree = Predictors(np.broadcast_to([[[0.1, 0.9]]], (1, tuples, 2)), np.ones(1))
-    strata = Cells.of_tuples(audited.design.sizes, mostly_agree)
+    strata = Cells(audited.design.sizes, mostly_agree)
     agreed = [prevalence_statistic(True, 1, tuples)]
     cells = audited.design.tuple_of_row[audited.rows[: len(agree)]]
     steps = trace(agreed, strata, audited.design, cells, agree, np.array(audited.sheet.of)[: len(agree)])
@@ -357,10 +340,21 @@ def parse_goal(text: str, known: Mapping[tuple[Any, ...], Any]) -> Goal:
     return Goal(text, name, _SIGNS[sign], value)
 
 
-def judge(goal: Goal, share: Share, labelled: int, items: int) -> GoalReached:
-    """Whether what is guaranteed reaches a goal, and if not, about how many labels more would.
+def labels_more(half: float, needed: float, labelled: int, items: int) -> int:
+    """How many more labels narrow a half width to what is needed: a guess, of two digits.
 
     The half width of an interval falls with the root of 1/labels - 1/items.
+
+    Returns
+    -------
+    int
+    """
+    number = items / (1 + (needed / half) ** 2 * (items - labelled) / labelled) - labelled
+    return max(math.ceil(number if number < 20 else float(f"{number:.1e}")), 1)
+
+
+def judge(goal: Goal, share: Share, labelled: int, items: int) -> GoalReached:
+    """Whether what is guaranteed reaches a goal, and if not, about how many labels more would.
 
     >>> goal = parse_goal("wrong <= 0.1", {("wrong_labels", "latent"): 1})
     >>> judge(goal, Share(0.05, (0.01, 0.12)), 100, 2000).line
@@ -385,8 +379,7 @@ def judge(goal: Goal, share: Share, labelled: int, items: int) -> GoalReached:
         is_over = labelled >= items
         hope = "cannot be reached within the items there are" if is_over else "as likely to fail as to be reached"
         return GoalReached(goal, "not known", f"{between}; not reached, {hope}")
-    number = items / (1 + (needed / half) ** 2 * (items - labelled) / labelled) - labelled
-    more = max(math.ceil(number if number < 20 else float(f"{number:.1e}")), 1)  # a guess: two digits
+    more = labels_more(half, needed, labelled, items)
     tail = " (all there are)" if labelled + more >= items else ""
     labels = "label" if more == 1 else "labels"
     return GoalReached(goal, "not known", f"{between}; not reached, about {more:,} more {labels}{tail}", more)
@@ -399,12 +392,24 @@ def judge(goal: Goal, share: Share, labelled: int, items: int) -> GoalReached:
 _EACH = "The confidence level applies to each interval, not to all of them at once."
 _GUARANTEE = (
     "The random draw alone guarantees these intervals, however correlated the errors are, and after every label: you "
-    f"can stop at any time. {_EACH}"
+    "can stop at any time."
 )
 _NOT_RANDOM = (
     "Nothing shows that the draw was random: the sheet records no seed, or one that was chosen. The intervals hold "
-    f"only if nobody knew which items the seed draws; to get a guarantee, draw again without --seed. {_EACH}"
+    "only if nobody knew which items the seed draws; to get a guarantee, draw again without --seed."
 )
+
+
+def guarantee(*, is_random: bool, level: str = _EACH) -> str:
+    """What the intervals rest on, and what the confidence `level` is of.
+
+    Returns
+    -------
+    str
+    """
+    return f"{_GUARANTEE if is_random else _NOT_RANDOM} {level}"
+
+
 _WHAT = {
     "score": "score of {}", "accuracy": "accuracy of {} on {}", "prevalence": "prevalence of {}",
     "wrong_labels": "wrong (no gold), {}",  # with these answers as gold, `grade` expects fewer
@@ -495,7 +500,7 @@ class Audit(Result):
         skipped = "1 skipped item counts" if self.gaps == 1 else f"{self.gaps} skipped items count"
         gaps = f"{skipped} as the worst case. Label the items in order."
         people = [] if self.people is None else [self.people.line]
-        return [_GUARANTEE if self.is_random else _NOT_RANDOM, *([gaps] if self.gaps else []), *people]
+        return [guarantee(is_random=self.is_random), *([gaps] if self.gaps else []), *people]
 
 
 def result(
@@ -603,7 +608,7 @@ def shown_name(name: tuple[Any, ...]) -> str:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# `compare` and `systems`: which juror is better on the same items, and how often each system under test passes
+# `compare`: which juror is better on the same items
 # ---------------------------------------------------------------------------------------------------------------------
 
 _MOST_JURORS = 12  # above, pairs are to be named
@@ -611,10 +616,9 @@ _MOST_JURORS = 12  # above, pairs are to be named
 
 @dataclass(frozen=True, eq=False)
 class PairedDifferences(Result):
-    """Shares with their intervals, and differences between two: positive where the first is ahead."""
+    """Differences between two jurors, with intervals: positive where the first is ahead."""
 
-    shares: Shares  #: (system, label) -> its share; none where jurors are compared
-    leads: Shares  #: (first, second) or (first, second, label) -> the lead of the first
+    leads: Shares  #: (first, second) -> the lead of the first
     labelled: int
     level: float
     is_random: bool = True  #: whether the sheet records a random seed of its draw
@@ -625,38 +629,24 @@ class PairedDifferences(Result):
         return "first" if low > 0 else "second" if high < 0 else "not known"
 
     def _document(self) -> dict[str, Any]:
-        shares = [{"system": s, "label": a, **vars(share)} for (s, a), share in self.shares.items()]
-        leads = []
-        for name, lead in self.leads.items():
-            named = dict(zip(("first", "second", "label"), name, strict=False))
-            leads.append({**named, "better": self.verdict(*name), **vars(lead)})
-        return {"labelled": self.labelled, "shares": shares, "leads": leads, "level": self.level}
+        leads = [
+            {"first": a, "second": b, "better": self.verdict(a, b), **vars(lead)} for (a, b), lead in self.leads.items()
+        ]
+        return {"labelled": self.labelled, "leads": leads, "level": self.level}
 
     def _columns(self) -> Columns:
-        headings = ("first", "second", "label", "estimate", "low", "high", "better")
-        rows: list[tuple[Any, ...]] = [(s, None, a, v.estimate, *v.interval, None) for (s, a), v in self.shares.items()]
-        rows += [
-            (*name, *[None] * (3 - len(name)), v.estimate, *v.interval, self.verdict(*name))
-            for name, v in self.leads.items()
-        ]
-        return columns_of(headings, rows)
+        rows = [(*pair, v.estimate, *v.interval, self.verdict(*pair)) for pair, v in self.leads.items()]
+        return columns_of(("first", "second", "estimate", "low", "high", "better"), rows)
 
     def _blocks(self) -> list[Block]:
-        sure = f"{self.level * 100:g}% interval"
-        shares = tuple(
-            (str(s), str(a), _points(v.estimate), percent_range(v.interval)) for (s, a), v in self.shares.items()
-        )
         leads = tuple(
-            (" over ".join(map(str, name[:2])), *map(str, name[2:]), _points(v.estimate), percent_range(v.interval),
-             {"first": str(name[0]), "second": str(name[1])}.get(self.verdict(*name), "not known"))
-            for name, v in self.leads.items()
+            (f"{a} over {b}", _points(v.estimate), percent_range(v.interval),
+             {"first": a, "second": b}.get(self.verdict(a, b), "not known"))
+            for (a, b), v in self.leads.items()
         )  # fmt: skip
-        label = ["label"] if self.shares else []
-        headings = ("lead", *label, "points", sure, "better")
-        tables = [Table(("system", "label", "points", sure), shares, right=(2, 3))] if shares else []
-        title = f"{self.labelled:,} items labelled"
-        note = _GUARANTEE if self.is_random else _NOT_RANDOM
-        return [title, *tables, *([Table(headings, leads)] if leads else []), Notes([note], width=80)]
+        headings = ("lead", "points", f"{self.level * 100:g}% interval", "better")
+        note = Notes([guarantee(is_random=self.is_random)], width=80)
+        return [f"{self.labelled:,} items labelled", *([Table(headings, leads)] if leads else []), note]
 
 
 def _points(share: float | None) -> str | None:
@@ -702,7 +692,7 @@ def compare(
         both = sizes[(votes[a] >= 0) & (votes[b] >= 0)].sum()
         part = float(sizes[statistic.member].sum() / both) if both else float("nan")  # of these, on which they differ
         leads[jurors[a], jurors[b]] = _lead(halves[statistic.name], part)
-    return PairedDifferences({}, leads, audited.labelled, level, audited.is_random)
+    return PairedDifferences(leads, audited.labelled, level, audited.is_random)
 
 
 def _lead(half: Share, part: float) -> Share:
@@ -712,47 +702,3 @@ def _lead(half: Share, part: float) -> Share:
     low, high = ((2 * end - 1) * part for end in half.interval)
     estimate = None if half.estimate is None else (2 * half.estimate - 1) * part
     return Share(estimate, (max(low, -1.0), min(high, 1.0)))  # no two shares are further apart
-
-
-def systems(votes: Votes, groups: Sequence[Any], answers: Any, *, level: float = 0.95) -> PairedDifferences:
-    """How often each label is the true one among the items of each system under test, and differences of these.
-
-    A difference is one statistic of the items of both systems, with an interval of its own, which is narrower than what
-    two intervals leave.
-
-    Parameters
-    ----------
-    votes
-        As in `plan`.
-    groups
-        The system of each row of the votes.
-    answers, level
-        As in `result`.
-
-    Returns
-    -------
-    PairedDifferences
-        Shares by system and label, and leads by two systems and label.
-    """
-    Grading(level=level)
-    audited = AuditedVotes.of(votes, read_sheet(answers))
-    if any(group is None for group in groups):
-        raise VotesError("some items belong to no group; give each a group, or leave them out")
-    names = sorted(dict.fromkeys(groups), key=str)
-    place = {name: k for k, name in enumerate(names)}
-    group = np.array([place[name] for name in groups], dtype=np.int64)
-    strata, cells = np.unique(audited.design.tuple_of_row * len(names) + group, return_inverse=True)
-    sizes = np.bincount(cells)
-    of = {name: strata % len(names) == place[name] for name in names}
-    single = [(name, label) for name in names for label in votes.labels]
-    pairs = [(first, second, label) for first, second in combinations(names, 2) for label in votes.labels]
-    code = {label: k for k, label in enumerate(votes.labels)}
-    statistics = [
-        replace(prevalence_statistic(a, code[a], len(strata)), name=(system, a), member=of[system])
-        for system, a in single
-    ]
-    statistics += [difference_statistic(p, code[p[2]], of[p[0]], of[p[1]], sizes) for p in pairs]
-    proved = audited.prove(statistics, level, cells)
-    leads = {p: _lead(proved[p], 1 / difference_unit(of[p[0]], of[p[1]], sizes)) for p in pairs}
-    shares = {name: proved[name] for name in single}
-    return PairedDifferences(shares, leads, audited.labelled, level, audited.is_random)

@@ -22,13 +22,16 @@ import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
 from jurors._numeric import Floats, Integers
+from jurors.audit.system_design import SystemDesign
 from jurors.errors import JurorsError, OptionError, SketchError, VotesError, closest_name
+from jurors.jury.groups import votes_and_groups
 from jurors.jury.inputs import as_votes, check_labels
 from jurors.jury.label import VOTE_OF, votes_on
 from jurors.options import Label, Reading, SourceOptions
@@ -115,8 +118,10 @@ class Sheet(Result):
         return (Table.of({**columns, "chance": [f"{p:.6f}" for p in self.chance]}),)
 
 
-def checksum(votes: Votes) -> str:
+def checksum(votes: Votes, groups: Sequence[Any] | None = None) -> str:
     """A word that distinguishes these votes from others, whatever the order of items, jurors and labels.
+
+    With the system of each row, it begins with an s, and distinguishes these, too.
 
     >>> one = Votes.from_matrix([["a", "b"], ["b", "b"]], items=[7, 8], jurors=["x", "y"])
     >>> other = Votes.from_matrix([["b", "b"], ["b", "a"]], items=["8", "7"], jurors=["y", "x"])
@@ -131,18 +136,37 @@ def checksum(votes: Votes) -> str:
         suffix = suffixes.get((j, label))
         if suffix is None:
             suffix = suffixes[j, label] = f"\x1f{votes.jurors[j]}\x1f{votes.labels[label]}".encode()
-        total += int.from_bytes(hashlib.blake2b(names[at] + suffix, digest_size=6).digest(), "little")
-    return f"v{total % (1 << 48):012x}"
+        total += _hash(names[at] + suffix)
+    if groups is None:
+        return f"v{total % (1 << 48):012x}"
+    total += sum(_hash(name + f"\x1e{group}".encode()) for name, group in zip(names, groups, strict=True))
+    return f"s{total % (1 << 48):012x}"
 
 
-def check_same_votes(sheet: Sheet, votes: Votes) -> None:
-    """VotesError where the sheet was drawn from other votes."""
-    needed = checksum(votes)
+def _hash(name: bytes) -> int:
+    return int.from_bytes(hashlib.blake2b(name, digest_size=6).digest(), "little")
+
+
+def check_same_votes(sheet: Sheet, votes: Votes, groups: Sequence[Any] | None = None) -> None:
+    """VotesError where the sheet was drawn from other votes, or by other systems."""
+    needed = checksum(votes, groups)
+    if groups is None and is_by_system(sheet):
+        raise VotesError("the sheet was drawn by system, for `jurors audit result --system` and `jurors.audit.systems`")
     if sheet.checksum != needed:
         raise VotesError(
             f"the sheet was drawn from other votes (checksum {sheet.checksum}, these have {needed}); give the votes it "
             "was drawn from, read with the same options, or draw again with `jurors audit plan`"
         )
+
+
+def is_by_system(sheet: Sheet) -> bool:
+    """Whether the sheet was drawn by system: `plan` with by=.
+
+    Returns
+    -------
+    bool
+    """
+    return sheet.checksum.startswith("s")
 
 
 def read_sheet(source: Any) -> Sheet:
@@ -405,12 +429,48 @@ def check_seeds(sheet: Sheet, design: Design, rows: Integers) -> bool:
         end = next((k for k in range(start, len(rows)) if sheet.seed[k] != seed), len(rows))
         again, _ = _draw(draw, rows[:start], end - start, int(seed or 0))
         if again != rows[start:end].tolist():
-            raise VotesError(
-                f"the seed {seed} draws other items than those of the sheet; only items that `jurors audit plan` drew, "
-                "in its order, can be answered"
-            )
+            raise _other_items(seed)
         start = end
+    return is_random_seed(sheet)
+
+
+def is_random_seed(sheet: Sheet) -> bool:
+    """Whether the operating system supplied every seed of the sheet.
+
+    Returns
+    -------
+    bool
+    """
     return min((int(seed or 0) for seed in sheet.seed), default=0) >= _CHOSEN_SEEDS
+
+
+def _other_items(seed: int | None) -> VotesError:
+    return VotesError(
+        f"the seed {seed} draws other items than those of the sheet; only items that `jurors audit plan` drew, in its "
+        "order, can be answered"
+    )
+
+
+def replay_systems(sheet: Sheet, votes: Votes, design: SystemDesign) -> Integers:
+    """Draw the items of a sheet by system again with its seed.
+
+    Returns
+    -------
+    ndarray
+        The row of each item of the sheet.
+
+    Raises
+    ------
+    VotesError
+        The seed gives other items, or there are several.
+    """
+    seed = sheet.seed[0]
+    if seed is None or set(sheet.seed) != {seed}:
+        raise VotesError("a sheet by system needs its one seed in the column 'seed'")
+    names, rows = votes.item_names().tolist(), [row for row, _ in islice(design.order(seed), len(sheet))]
+    if [str(names[row]) for row in rows] != list(map(str, sheet.items)):
+        raise _other_items(seed)
+    return np.array(rows, dtype=np.int64)
 
 
 def answer_codes(sheet: Sheet, votes: Votes) -> Integers:
@@ -445,6 +505,7 @@ def plan(
     source: Any,
     n: int = 30,
     *,
+    by: Any = None,
     after: Any = None,
     texts: ItemTexts | Mapping[Any, Any] | None = None,
     blind: bool = True,
@@ -459,6 +520,9 @@ def plan(
         Votes, a dataframe, an items x jurors matrix, or the path of a file (options as in `read_votes`).
     n
         How many items. Plan as many as you may label at most: one may look, and stop, after every label.
+    by
+        The system of each item, as in `jurors.systems`: items are drawn to find out which system is better, on the
+        same questions, and more of systems that are close (`audit.systems` reads the answers).
     after
         The sheet of earlier rounds, as `plan` gave it or as a file: the draw goes on where it ended.
     texts
@@ -488,29 +552,52 @@ def plan(
     >>> len(sheet), len(plan(votes, 5, after=sheet)), plan(votes, 10, seed=sheet.seed[0]).items[:5] == sheet.items
     (5, 5, True)
     """
-    votes = auditable_votes(as_votes(source, **reading))
     if n < 1:
         raise OptionError(f"n must be at least 1, got {n}", code="out_of_range", name="n", value=n)
     if seed is not None and seed < 0:
         raise OptionError(f"seed must not be negative, got {seed}", code="out_of_range", name="seed", value=seed)
-    draw, drawn = SequentialDraw(Design.of(votes)), np.zeros(0, dtype=np.int64)
-    if after is not None:
-        earlier = read_sheet(after)
-        check_same_votes(earlier, votes)
-        drawn = replay_draws(earlier, votes, draw)
+    if by is None:
+        votes, groups = auditable_votes(as_votes(source, **reading)), None
+    else:
+        votes, groups = votes_by_system(source, by, reading)
+    earlier = None if after is None else read_sheet(after)
+    if earlier is not None:
+        check_same_votes(earlier, votes, groups)
         seed = earlier.seed[-1] if seed is None else seed
     if seed is None:
         seed = _CHOSEN_SEEDS + secrets.randbelow((1 << _SEED_BITS) - _CHOSEN_SEEDS)
-    rows, chances = _draw(draw, drawn, n, seed)
+    drawn = np.zeros(0, dtype=np.int64)
+    if groups is not None:
+        systems = SystemDesign.of(votes, groups)
+        if earlier is not None:
+            drawn = replay_systems(earlier, votes, systems)
+            if seed != earlier.seed[0]:
+                raise OptionError("a draw by system goes on with the seed of its first sheet; leave seed= out")
+        rows, chances = _draw_by_system(systems, len(drawn), n, seed)
+    else:
+        draw = SequentialDraw(Design.of(votes))
+        drawn = drawn if earlier is None else replay_draws(earlier, votes, draw)
+        rows, chances = _draw(draw, drawn, n, seed)
     items, last = tuple(votes.item_names()[rows].tolist()), len(drawn) + len(rows)
     if texts is not None:
         shown = texts if isinstance(texts, ItemTexts) else ItemTexts.from_mapping(texts)
     return Sheet(
         draw=tuple(range(len(drawn) + 1, last + 1)), of=(last,) * len(rows), items=items, labels=(None,) * len(rows),
-        chance=tuple(chances), checksum=checksum(votes), seed=(seed,) * len(rows), votes=votes_on(votes, rows),
+        chance=tuple(chances), checksum=checksum(votes, groups), seed=(seed,) * len(rows), votes=votes_on(votes, rows),
         texts=None if texts is None else shown.of(items, taken=(*COLUMNS, SEED)), blind=blind, choices=votes.labels,
         words=votes.label_words,
     )  # fmt: skip
+
+
+def votes_by_system(source: Any, by: Any, reading: SourceOptions) -> tuple[Votes, list[Any]]:
+    """Read votes that a person can audit, and the system of each row.
+
+    Returns
+    -------
+    tuple
+    """
+    votes, groups, _ = votes_and_groups(source, by, "system", reading)
+    return auditable_votes(votes), groups.tolist()
 
 
 def auditable_votes(votes: Votes) -> Votes:
@@ -521,6 +608,14 @@ def auditable_votes(votes: Votes) -> Votes:
     if not votes.rows:
         raise SketchError("there is no item to draw", code="no_items")
     return votes
+
+
+def _draw_by_system(design: SystemDesign, start: int, n: int, seed: int) -> tuple[list[int], list[float]]:
+    """The rows of the next items and their chances; all that are left where they are fewer than `n`."""
+    drawn = list(islice(design.order(seed), start, start + n))
+    if not drawn:
+        raise SketchError(f"all {start:,} items have been drawn: there is nothing left to draw", code="no_items")
+    return [row for row, _ in drawn], [chance for _, chance in drawn]
 
 
 def _draw(draw: SequentialDraw, drawn: Integers, n: int, seed: int) -> tuple[list[int], list[float]]:

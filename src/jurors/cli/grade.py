@@ -236,13 +236,13 @@ def score(
 @grading_option("seed")
 @output_options("text", "json", "csv", "md", card=True)
 def compare(
-    source: Source, key: KeySource, methods: str | None, answers: tuple[str, ...], between: str | None, by: str | None,
+    source: Source, key: KeySource, methods: str | None, answers: tuple[str, ...], between: str | None,
     panels: bool, price: tuple[str, ...], most_changed: float, seed: int, output: Output,
 ) -> None:  # fmt: skip
     """Compare methods side by side, and with the truth if you give a key.
 
     With --panels, compare the panel with the panels without one juror: what each juror is worth. With --answers,
-    compare jurors, or systems (--by), by the labels of an audit.
+    compare jurors by the labels of an audit.
     """
     if price and not panels:
         raise OptionError("--price needs --panels", code="does_not_apply")
@@ -252,14 +252,12 @@ def compare(
         raise OptionError("--between needs --answers, a labelled sheet of `jurors audit plan`", code="does_not_apply")
     if answers and (key.path or methods):
         raise OptionError("--answers compares jurors; --key and --methods compare methods", code="does_not_apply")
-    if between and by:
-        raise OptionError("--between compares jurors, --by systems; give one of them", code="does_not_apply")
+    if answers and by:
+        instead = "`jurors audit result --system` compares systems"
+        raise OptionError(f"--answers compares jurors on all items; leave out --by ({instead})", code="does_not_apply")
     compared: Result
     with output.working("comparing") as bar:
-        if answers and by is not None:
-            votes, groups = source.read_with_groups(by, bar)
-            compared = jurors.audit.systems(votes, groups.by_row(votes).tolist(), answers)
-        elif answers:
+        if answers:
             compared = jurors.audit.compare(source.read(bar), answers, between=_names(between))
         elif panels:
             prices = _prices(price) if price else None

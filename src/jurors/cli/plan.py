@@ -11,7 +11,7 @@ import click
 import jurors
 from jurors._files import atomic_group, atomic_write, is_stream
 from jurors.cli.main import print_data, print_error
-from jurors.cli.options import Source, grading_option, texts_options, votes_options
+from jurors.cli.options import Source, grading_option, system_option, texts_options, votes_options
 from jurors.cli.output import ALARM_STATUS, INPUT_PATH, Output, gathered, output_options, path_option, register_output
 from jurors.errors import OptionError, SketchError
 from jurors.options import command_line
@@ -151,6 +151,7 @@ def audit() -> None:
 @votes_options
 @click.option("-n", type=click.IntRange(min=1), default=30, show_default=True, metavar="N",
               help="How many items to draw: the most that you may label.")  # fmt: skip
+@click.option("--system", metavar="COLUMN", help="The column that names the system of each item.")
 @click.option("--after", multiple=True, metavar="SHEET", type=INPUT_PATH, help="Continue after this sheet; repeatable.")
 @click.option("--blind/--open", default=True, show_default=True,
               help="Hide the votes from whoever labels; they go into a second file, SHEET.votes.csv.")  # fmt: skip
@@ -159,10 +160,10 @@ def audit() -> None:
 @click.option("--title", metavar="TEXT", help="What the person is asked: the heading of the page (html).")
 @output_options("csv", "html", "label-studio", "text", "json", alarms=False)
 def audit_plan(
-    source: Source, n: int, after: tuple[str, ...], blind: bool, seed: int | None, items: str | None,
-    text: tuple[str, ...], title: str | None, output: Output,
+    source: Source, n: int, system: str | None, after: tuple[str, ...], blind: bool, seed: int | None,
+    items: str | None, text: tuple[str, ...], title: str | None, output: Output,
 ) -> None:  # fmt: skip
-    """Draw items of FILE at random for a person to label."""
+    """Draw items of FILE at random for a person to label; with --system, to find out which system is better."""
     from jurors.audit.sheet import labels_in
 
     if title is not None and output.format != "html":
@@ -178,8 +179,11 @@ def audit_plan(
             f"-o {target}: the sheet holds {count_noun(labelled, 'label')} by a person; name another file"
         )
     with output.working("drawing") as bar:
-        votes, texts = source.read_with_texts(items, text, bar)
-        sheet = jurors.audit.plan(votes, n, after=after or None, texts=texts, blind=blind, seed=seed)
+        votes, texts = (None, None) if system else source.read_with_texts(items, text, bar)
+        by = None
+        if system is not None:
+            votes, by, texts = _read_by_system(source, system, items, text, bar)
+        sheet = jurors.audit.plan(votes, n, by=by, after=after or None, texts=texts, blind=blind, seed=seed)
     with atomic_group():
         for ending, path in beside.items():
             atomic_write(path, _sheet_text(sheet, ending, target, title))
@@ -187,8 +191,23 @@ def audit_plan(
     if target is not None and not output.quiet and output.format in ("csv", "html"):
         answers = str(target.with_suffix(".answers.csv") if output.format == "html" else target)
         files = [name if isinstance(name, str) else "-" for name in source.files]
-        then = command_line("audit result", files, source.options, "--answers", answers)
+        named = () if system is None else ("--system", system)
+        then = command_line("audit result", files, source.options, *named, "--answers", answers)
         print_error(f"Label the items in {target}, then run: {then}")
+
+
+def _read_by_system(source: Source, system: str, items: str | None, text: tuple[str, ...], bar: Any) -> Any:
+    """Read the votes, the system of each item, and the items' texts: of another file, or of FILE's own columns."""
+    from jurors.votes.key import ItemTexts, read_item_texts
+
+    votes, by = source.read_with_groups(system, bar, what="system", beside=() if items else text)
+    if items is not None:
+        return votes, by, read_item_texts(items, text)
+    if not text:
+        return votes, by, None
+    columns = zip(*(by.beside[name].by_row(votes).tolist() for name in text), strict=True)
+    shown = [tuple("" if cell is None else str(cell) for cell in row) for row in columns]
+    return votes, by, ItemTexts(text, dict(zip(map(str, votes.item_names().tolist()), shown, strict=True)))
 
 
 @audit.command()
@@ -198,21 +217,31 @@ def audit_plan(
 @click.option("--second", multiple=True, metavar="SHEET", type=INPUT_PATH,
               help="The same sheet as a second person labelled it; repeatable, one per round.")  # fmt: skip
 @click.option("--until", multiple=True, metavar="GOAL",
-              help='Whether this is reached: "score:JUROR ± 0.05", "wrong <= 0.1"; repeatable.')  # fmt: skip
+              help='Whether this is reached: "score:JUROR ± 0.05", "wrong <= 0.1", "order"; repeatable.')  # fmt: skip
+@system_option
 @grading_option("level")
 @output_options("text", "json", "csv", "md", alarms=False, card=True)
 def result(
-    source: Source, answers: tuple[str, ...], second: tuple[str, ...], until: tuple[str, ...], level: float,
-    output: Output,
+    source: Source, answers: tuple[str, ...], second: tuple[str, ...], until: tuple[str, ...], system: str | None,
+    good: str | None, level: float, output: Output,
 ) -> None:  # fmt: skip
-    """Compute what a person's labels prove about the jurors of FILE.
+    """Compute what a person's labels prove about the jurors of FILE, or with --system about its systems.
 
     With --until, exit status 3 unless every goal is reached.
     """
+    if system is not None and (second or set(until) - {"order"}):
+        raise OptionError("with --system, --until takes 'order', and --second does not apply", code="does_not_apply")
+    if good is not None and system is None:
+        raise OptionError("--good is for systems; name their column with --system", code="does_not_apply")
+    audited: Any
     with output.working("auditing") as bar:
-        audited = jurors.audit.result(source.read(bar), answers, second=second or None, level=level, until=until)
+        if system is not None:
+            votes, by = source.read_with_groups(system, bar, what="system")
+            audited = jurors.audit.systems(votes, answers, by=by, good=good, level=level)
+        else:
+            audited = jurors.audit.result(source.read(bar), answers, second=second or None, level=level, until=until)
     output.show(audited)
-    if not audited.passed:
+    if until and not audited.passed:
         sys.exit(ALARM_STATUS)
 
 

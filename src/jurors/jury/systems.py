@@ -6,9 +6,9 @@ differences of all pairs and a ranking in tiers go out.
 **Without gold.** A system's rate is the mean share of votes for the good label. Its error is a shift b that all systems
 share and a shift d of its own, which more items do not narrow. Both are predicted from what the votes show,
 
-    sd(b)² = (.064² + gap²) k²,      sd(d)² = .03² + (.10 disagreement)² + interaction² / judges,
+    sd(b)² = (.055² + gap²) k²,      sd(d)² = .03² + (.095 disagreement)² + interaction² / judges,
 
-where `gap` is how far the mean share is from the calibrated rate, and k is 2.6 where the judges are not informative or
+where `gap` is how far the mean share is from the calibrated rate, and k is 3 where the judges are not informative or
 an alarm is raised, else 1. `disagreement` is the part of the votes' variance that is within items: judges who disagree
 show a part of a difference only. `interaction` is the standard deviation of what a judge gives one system beyond both
 their means, without the noise of sampling. v is what stays unknown about the labels of the items. A rate has the
@@ -62,8 +62,8 @@ from jurors.votes.table import Votes
 
 Order: TypeAlias = Literal["settled", "leaning", "not settled"]
 
-_COMMON, _UNINFORMED = 0.064, 2.6  # least sd of the shift that all systems share; its factor for a doubtful panel
-_OWN, _DISAGREEING = 0.03, 0.10  # sd of a system's own shift: the least, and where votes depend on no item
+_COMMON, _UNINFORMED = 0.055, 3.0  # least sd of the shift that all systems share; its factor for a doubtful panel
+_OWN, _DISAGREEING = 0.03, 0.095  # sd of a system's own shift: the least, and where votes depend on no item
 _MOST_ALARM_LINES = 4
 _MOST_LEANINGS = 3
 _FEW_SYSTEMS = 4  # the card lists the differences of so many
@@ -358,7 +358,7 @@ def compare_systems(
     -------
     SystemComparison
     """
-    names = _names_of(groups, fewest)
+    names = system_names(groups, fewest)
     values, _ = label_values(votes, good)  # both raise before the work
     preference, place = None, {name: k for k, name in enumerate(names)}
     if families or not_own_family:
@@ -409,9 +409,15 @@ def _own_family(families: Mapping[str, Sequence[str]], judges: Sequence[str], na
     return own
 
 
-def _names_of(groups: NDArray[Any], fewest: int) -> list[str]:
-    """The systems' names in order; OptionError where there are fewer."""
-    names = ordered_labels(group for group in groups.tolist() if group is not None)
+def system_names(groups: Sequence[Any] | NDArray[Any], fewest: int = 2) -> list[str]:
+    """The systems' names in order.
+
+    Returns
+    -------
+    list of str
+        OptionError where there are fewer than `fewest`.
+    """
+    names = ordered_labels(group for group in groups if group is not None)
     if len(names) < fewest:
         found = f"only {str(names[0])!r}" if len(names) else "none"
         message = f"a comparison needs at least two systems, and the column of systems names {found}"
@@ -449,8 +455,18 @@ def _questions(votes: Votes, group_names: NDArray[Any], names: Sequence[str]) ->
     if votes.items is not None:
         for item, group in zip(votes.item_names().tolist(), group_names.tolist(), strict=True):
             if group is not None:
-                questions[group].add(str(item).replace(group, "", 1))
+                questions[group].add(question_of(str(item), group))
     return questions
+
+
+def question_of(item: str, system: str) -> str:
+    """The question that an item answers: its name without the system's.
+
+    Returns
+    -------
+    str
+    """
+    return item.replace(system, "", 1)
 
 
 def _reasons_not_to_settle(evaluation: Evaluation) -> list[str]:
@@ -464,14 +480,19 @@ def _reasons_not_to_settle(evaluation: Evaluation) -> list[str]:
     return reasons
 
 
-def _tiers(ranked: Sequence[str], is_better: NDArray[np.bool_]) -> tuple[tuple[str, ...], ...]:
-    """The ranking, cut wherever every system above is settled against every system below."""
-    tiers: list[list[str]] = []
+def tiers(ranked: Sequence[str], is_better: NDArray[np.bool_]) -> tuple[tuple[str, ...], ...]:
+    """The ranking, cut wherever every system above is settled against every system below.
+
+    Returns
+    -------
+    tuple of tuple of str
+    """
+    cut: list[list[str]] = []
     for k, name in enumerate(ranked):
         if is_better[:k, k:].all():
-            tiers.append([])
-        tiers[-1].append(name)
-    return tuple(map(tuple, tiers))
+            cut.append([])
+        cut[-1].append(name)
+    return tuple(map(tuple, cut))
 
 
 def compare_graded(
@@ -484,7 +505,7 @@ def compare_graded(
     -------
     SystemComparison
     """
-    names, level, votes = _names_of(groups, fewest), evaluation.level, counted.votes
+    names, level, votes = system_names(groups, fewest), evaluation.level, counted.votes
     values, good = label_values(votes, good)
     unit = float(np.ptp(values)) or 1.0
     lowest, scaled = float(values.min()), (values - values.min()) / unit  # rates from 0 to 1
@@ -575,7 +596,7 @@ def compare_graded(
     }  # fmt: skip
     return SystemComparison(
         good=good, systems=rates, differences=tuple(differences),
-        ranking=_tiers([names[k] for k in ranked], is_better[np.ix_(ranked, ranked)]),
+        ranking=tiers([names[k] for k in ranked], is_better[np.ix_(ranked, ranked)]),
         level=level, judges=len(votes.jurors),
         alarms=tuple(alarm for alarm in evaluation.alarms if alarm.level != "note"), reasons=tuple(reasons),
         evaluation=evaluation, adjusted=None if adjust is None else adjust[0],
