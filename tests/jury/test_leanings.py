@@ -1,4 +1,4 @@
-"""Votes for A or B that follow the position."""
+"""Judges that lean on a covariate, and votes for A or B that follow the position."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import jurors
+from jurors.jury.leanings import find_leanings
 
 JUDGES = ["ann", "bob", "cy", "dee"]
 
@@ -59,3 +60,17 @@ def test_both_orders_of_pairs_prove_a_position_bias(tmp_path: Path) -> None:
     for source in (frame, tmp_path / "votes.csv"):
         found = noticed(source, item="pair,order")
         assert sorted(found) == [("follows_position", "warning", (name,)) for name in JUDGES[:3]]
+
+
+@pytest.mark.parametrize("seed", [4, 10, 55])
+def test_of_three_judges_only_the_one_that_leans_is_found(seed: int) -> None:
+    """With one of three leaning, the votes do not show which of the others might."""
+    rng = np.random.default_rng(seed)
+    length = rng.normal(size=500)
+    truth = rng.random(500) < 1 / (1 + np.exp(-0.5 * length))
+    skill = rng.uniform(0.75, 0.95, 3)
+    rate = np.where(truth[:, None], skill, 1 - skill) + np.outer(length, [0.1, 0.0, 0.0])
+    votes = (rng.random((500, 3)) < np.clip(rate, 0.01, 0.99)).astype(float)
+    found = find_leanings(votes, JUDGES[:3], {"length": {"per sd": length}}, None, 0.95)
+    assert [(leaning.judge, leaning.found) for leaning in found] == [("ann", True), ("bob", False), ("cy", False)]
+    assert found[0].low < 0.1 < found[0].high

@@ -6,15 +6,15 @@ truth itself.
 
 **Without gold** the truth is latent. A model of two classes is fitted whose prior depends on the covariate, so that
 long answers may well be better, in which the judges may be less accurate on them, and in which a judge may lean:
-logit P(good) = c(judge, class) ± d x + b(judge) x, plus where the truth is good. Each b is tested by its efficient
-score. A judge that is found to lean keeps its b, the model is fitted again and the others are
-tested again, while fewer than half of the panel lean. What is found is relative to the other judges: a leaning that all
-of them share looks like the truth.
+logit P(good) = c(judge, class) ± d x + b(judge) x, plus where the truth is good. Efficient scores select judges that
+may lean, and likelihood ratios test them. The judge with the largest ratio is found to lean if that is significant. It
+keeps its b and the others are tested again, while fewer than half of the panel lean: of three judges one at most. What
+is found is relative to the other judges: a leaning that all of them share looks like the truth.
 
 **With gold** the errors themselves, vote minus truth, are regressed on the covariate, for each judge and for the mean
 of all: that shows the leaning that the panel shares, too.
 
-p-values are corrected for the number of judges and covariates (Bonferroni-Holm).
+p-values are corrected for the number of judges and covariates (Bonferroni; with gold, Holm).
 
 **Position.** Votes for A or B, first or second, left or right name a position. Where items are named by a pair and an
 order, and both orders were judged, a juror without a position bias gives as often A twice as B twice: a sign test.
@@ -46,6 +46,7 @@ _FEWEST_GOLD = 10
 _FEWEST_ERRORS = 5  # of a judge on gold items: a slope through fewer has no reliable interval
 _MOST_CATEGORIES = 12
 _STEPS = 60
+_FREED = 2  # judges of the largest scores whose likelihood ratios are computed
 _ALL_PERMUTED, _PERMUTATIONS = 6, 2_000  # judges whose orders are all tried; else so many are drawn
 _PRIOR = 1.0 / 4.0  # precision of a judge's parameters on the logit scale: no rate is exactly 0 or 1
 
@@ -380,23 +381,30 @@ def _beside_panel(
     size, most = len(judges), (len(judges) - 1) // 2
     normal = NormalDist()
     start: Floats | None = None
+    corrected: dict[int, float] = {}
+    least = 0.0  # of p: a later judge's is no smaller
     while True:
         start = model.fit(leaning, start)
         tested = {j: model.test(start, leaning, j) for j in range(size) if j not in leaning}
-        best = max(tested, key=lambda j: abs(tested[j][0] / tested[j][1]))
-        p = 2 * normal.cdf(-abs(tested[best][0] / tested[best][1])) * (size - len(leaning)) * tests
-        if p > alpha or len(leaning) >= most:
+        z = {j: abs(value / error) for j, (value, error) in tested.items()}
+        freed = {j: model.free_one(start, leaning, j) for j in sorted(z, key=z.__getitem__)[-_FREED:]}
+        z |= {j: ratio**0.5 for j, (ratio, _) in freed.items()}
+        p = {j: min(1.0, 2 * normal.cdf(-z[j]) * size * tests) for j in z}
+        best = min(freed, key=p.__getitem__)
+        if p[best] > alpha or len(leaning) >= most:
             break
+        least = corrected[best] = max(least, p[best])
         leaning.append(best)
-        start = np.append(start, 0.0)
+        start = freed[best][1]
+    corrected |= {j: max(least, value) for j, value in p.items()}
     estimates = {**tested, **model.free(start, leaning)}
-    z = normal.inv_cdf(1 - alpha / 2)
+    half = normal.inv_cdf(1 - alpha / 2)
     found = []
     for j, judge in enumerate(judges):
         value, error = estimates[j]
-        p = 2 * normal.cdf(-abs(value / error))
-        found.append(Leaning(judge, *names, value, value - z * error, value + z * error, p, False, "panel"))
-    return _corrected(found, alpha, tests)
+        ends = value - half * error, value + half * error
+        found.append(Leaning(judge, *names, value, *ends, corrected[j], j in leaning, "panel"))
+    return found
 
 
 class _TwoClasses:
@@ -478,6 +486,12 @@ class _TwoClasses:
         score = float(own.sum() - (nuisance.sum(axis=0) + pull) @ weights)
         unit = self._unit(theta, leaning, judge)
         return score / variance * unit, unit / variance**0.5
+
+    def free_one(self, theta: Floats, leaning: Sequence[int], judge: int) -> tuple[float, Floats]:
+        """Let one more judge lean: the likelihood ratio, and the parameters."""
+        ahead = self.fit([*leaning, judge], np.append(theta, 0.0))
+        gain = self._scores(ahead, [*leaning, judge])[0] - self._scores(theta, leaning)[0]
+        return max(2 * gain * (1 - len(ahead) / len(self.x)), 0.0), ahead  # few items make ratios too large
 
     def free(self, theta: Floats, leaning: Sequence[int]) -> dict[int, tuple[float, float]]:
         """The fitted leanings and their standard errors."""
