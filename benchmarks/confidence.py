@@ -18,6 +18,7 @@ import numpy as np
 
 import jurors
 from jurors._numeric import Floats, Integers
+from jurors.evaluate.solution import NamedMapping
 from jurors.votes.confidence import Confidences
 
 ITEMS, GOLD, LABELS = 500, 50, ("fail", "pass")
@@ -66,7 +67,7 @@ def _measure(truth: Integers, votes: Integers, sure: Floats) -> list[float]:
     row, juror = np.nonzero(votes >= 0)
     voted = replace(plain, confidence=Confidences(None, plain.jurors, row, juror, sure[row, juror]))
     known = {k: LABELS[truth[k]] for k in range(GOLD)}
-    blind, gold = (jurors.grade(voted, **options).confidence or {} for options in ({}, {"gold": known}))
+    blind, gold = (jurors.grade(voted, gold=some).confidence or NamedMapping() for some in (None, known))
     right = votes == truth[:, None]
     losses = ((sure - right) ** 2).mean(axis=0)
     inside = [

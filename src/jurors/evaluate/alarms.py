@@ -124,8 +124,11 @@ _KINDS = (
         "Check {who}", ("clearly_weak_juror",),
     ),
     AlarmKind(
-        "position_bias", _ALARM, "a juror's preferences follow the position of the answers",
-        "Leave out {who}, or present every pair in both orders", ("answers_by_position",), "follows the position",
+        "position_bias", _ANY,
+        "a juror's answers follow the position of what it compares. A warning if both orders of pairs show it in votes "
+        "for A and B, a note if only the other jurors do",
+        "Leave out {who}, or present every pair in both orders",
+        ("answers_by_position", "follows_position", "leans_to_position"), "follows the position",
     ),
     AlarmKind(
         "shared_default", _LOUD,

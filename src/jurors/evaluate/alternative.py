@@ -102,12 +102,13 @@ class AltTest(Result):
         about = Table(heads, tuple(rows), title=f"alternative annotator test, ε = {self.epsilon:g}", right=(1, 2, 3))
         blocks: list[Block] = [Notes(lines, width=WIDTH, hanging="  "), about]
         if full:
-            pairs = [(c.name, x) for c in self.candidates for x in c.annotators]
-            cells = [(x.annotator, f"{x.items:,}", percent(x.advantage, 0), f"{x.p:.3f}", x.wins) for _, x in pairs]
-            rows = [(name, *row[:-1], "yes" if row[-1] else "no") for (name, _), row in zip(pairs, cells, strict=True)]
-            blocks.append(
-                Table(("candidate", "annotator", "items", "advantage", "p", "wins"), tuple(rows), right=(2, 3, 4))
+            detail = tuple(
+                (c.name, x.annotator, f"{x.items:,}", percent(x.advantage, 0), f"{x.p:.3f}", "yes" if x.wins else "no")
+                for c in self.candidates
+                for x in c.annotators
             )
+            heads_of = ("candidate", "annotator", "items", "advantage", "p", "wins")
+            blocks.append(Table(heads_of, detail, right=(2, 3, 4)))
         return blocks
 
 

@@ -74,6 +74,47 @@ class JurorConfidence:
         return np.asarray(np.interp(confidence, *ends), dtype=np.float64)
 
 
+class OthersVotes:
+    """What the other jurors' votes say of an item, by the model of a panel.
+
+    Parameters
+    ----------
+    votes, sketch
+        The votes, and their counts.
+    posterior
+        (tuples, labels) of the panel model.
+    representatives
+        By juror, the one that it repeats: copies of a juror are no others.
+    """
+
+    def __init__(self, votes: Votes, sketch: Sketch, posterior: Floats, representatives: tuple[int, ...]) -> None:
+        self.row, self.juror, self.code = votes.triples()
+        weight = posterior * sketch.counts[:, None]
+        prior = weight.sum(axis=0) + 0.5
+        self.prior = np.asarray(prior / prior.sum())  #: (labels,)
+        joint = np.asarray(joint_counts(sketch, weight), dtype=float) + 0.5 * np.eye(len(sketch.labels)) + 0.25
+        self._logs = np.log(joint / joint.sum(axis=2, keepdims=True)).transpose(0, 2, 1)  # juror, vote, true label
+        self._all = np.zeros((votes.rows, len(sketch.labels)))
+        np.add.at(self._all, self.row, self._logs[self.juror, self.code])
+        self._same = np.array(representatives)
+
+    def without(self, j: int, at: Integers) -> Floats:
+        """The probability of each label given the votes of the others on the items of some of juror j's votes.
+
+        Returns
+        -------
+        ndarray, (votes at these positions, labels)
+        """
+        rows = self.row[at]
+        left = self._all[rows] - self._logs[j, self.code[at]]
+        for copy in np.flatnonzero((self._same == self._same[j]) & (np.arange(len(self._same)) != j)):
+            theirs, voted = np.zeros_like(self._all), self.juror == copy
+            theirs[self.row[voted]] = self._logs[copy, self.code[voted]]
+            left -= theirs[rows]
+        likely = self.prior * np.exp(left - left.max(axis=1, keepdims=True))
+        return np.asarray(likely / likely.sum(axis=1, keepdims=True))
+
+
 def confidence_by_panel(
     votes: Votes, sketch: Sketch, posterior: Floats, representatives: tuple[int, ...],
     score: Mapping[str, Any], ends: Mapping[str, tuple[float, float]], known: Integers | None,
@@ -100,14 +141,8 @@ def confidence_by_panel(
     """
     row, juror, code = votes.triples()
     sure = confidences_of(votes)
-    weight = posterior * sketch.counts[:, None]
-    prior = weight.sum(axis=0) + 0.5
-    prior /= prior.sum()
-    joint = np.asarray(joint_counts(sketch, weight), dtype=float) + 0.5 * np.eye(len(sketch.labels)) + 0.25
-    logs = np.log(joint / joint.sum(axis=2, keepdims=True)).transpose(0, 2, 1)  # juror, vote, true label
-    others = np.zeros((votes.rows, len(sketch.labels)))
-    np.add.at(others, row, logs[juror, code])
-    same = np.array(representatives)
+    others = OthersVotes(votes, sketch, posterior, representatives)
+    prior = others.prior
     found = NamedMapping()
     for j, name in enumerate(votes.jurors):
         at = np.flatnonzero((juror == j) & np.isfinite(sure))
@@ -115,13 +150,7 @@ def confidence_by_panel(
         if len(at) < FEWEST_VOTES or value is None or not 0 < value < 1:
             continue
         rows, vote = row[at], code[at].astype(np.int64)
-        without = others[rows] - logs[j, vote]
-        for copy in np.flatnonzero((same == same[j]) & (np.arange(len(same)) != j)):
-            theirs = np.zeros_like(others)
-            voted = juror == copy
-            theirs[row[voted]] = logs[copy, code[voted]]
-            without -= theirs[rows]
-        likely = prior * np.exp(without - without.max(axis=1, keepdims=True))
+        likely = others.without(j, at)
         right = likely[np.arange(len(at)), vote]
         wrong = (likely.sum(axis=1) - right) / (1 - prior[vote])
         right = right / prior[vote]

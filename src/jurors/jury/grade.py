@@ -32,6 +32,7 @@ from jurors.jury.inputs import (
     source_votes,
 )
 from jurors.jury.kinds import LABELS, kind_of
+from jurors.jury.leanings import position_alarms
 from jurors.jury.methods import METHODS, GradeRequest, default_method
 from jurors.options import GradeOptions, Grading, GradingOptions, split_options, verb
 from jurors.sketch.connectivity import MIN_JURORS
@@ -254,10 +255,11 @@ def _grade_without(
 def _all_alarms(
     result: Evaluation, counted: CountedVotes, groups: list[tuple[int, ...]], representatives: tuple[int, ...]
 ) -> tuple[Alarm, ...]:
-    """The alarms of the grades, of possible and of certain repeats of one judge, and of the votes."""
+    """The alarms of the grades, of possible and of certain repeats of one judge, of positions, and of the votes."""
     repeats = repeated_juror_alarms(result.jurors, groups, representatives)
     alarms = result.alarms
-    for more in (possible_repeat_alarms(counted.sketch), repeats, counted.alarms):
+    positions = position_alarms(counted.votes)
+    for more in (possible_repeat_alarms(counted.sketch), repeats, positions, counted.alarms):
         alarms = sort_by_severity([*alarms, *more]) if more else alarms
     if any(alarm.kind == "inconsistent_labels" for alarm in alarms):
         alarms = tuple(alarm for alarm in alarms if alarm.reason not in _FOLLOWS_FROM_LABELS)

@@ -20,6 +20,7 @@ from jurors._numeric import Integers
 from jurors.errors import SketchError, VotesError, format_first_names
 from jurors.evaluate.alarms import Alarm, Level
 from jurors.jury.kinds import LABELS, NUMBERS, PREFERENCES, kind_of, numbers_refusal
+from jurors.jury.leanings import names_order
 from jurors.options import (
     PairOptions,
     Reading,
@@ -126,6 +127,7 @@ def read_data(source: Any, *, by_item: bool = True, **reading: Unpack[SourceOpti
     -------
     Votes, Sketch, Numbers or Preferences
     """
+    by_item = by_item or names_order(reading.get("item"))
     if isinstance(source, (Votes, Sketch)):
         return read_input(source, **reading)
     if kind_of(source) is not LABELS:  # `Numbers` or `Preferences`

@@ -6,15 +6,20 @@ truth itself.
 
 **Without gold** the truth is latent. A model of two classes is fitted whose prior depends on the covariate, so that
 long answers may well be better, in which the judges may be less accurate on them, and in which a judge may lean:
-logit P(good) = c(judge, class) ± d x + b(judge) x, plus where the truth is good. Each b is tested by its efficient
-score. A judge that is found to lean keeps its b, the model is fitted again and the others are
-tested again, while fewer than half of the panel lean. What is found is relative to the other judges: a leaning that all
-of them share looks like the truth.
+logit P(good) = c(judge, class) ± d x + b(judge) x, plus where the truth is good. Efficient scores select judges that
+may lean, and likelihood ratios test them. The judge with the largest ratio is found to lean if that is significant. It
+keeps its b and the others are tested again, while fewer than half of the panel lean: of three judges one at most. What
+is found is relative to the other judges: a leaning that all of them share looks like the truth.
 
 **With gold** the errors themselves, vote minus truth, are regressed on the covariate, for each judge and for the mean
 of all: that shows the leaning that the panel shares, too.
 
-p-values are corrected for the number of judges and covariates (Bonferroni-Holm).
+p-values are corrected for the number of judges and covariates (Bonferroni; with gold, Holm).
+
+**Position.** Votes for A or B, first or second, left or right name a position. Where items are named by a pair and an
+order, and both orders were judged, a juror without a position bias gives as often A twice as B twice: a sign test.
+Without both orders, a juror's share of A is compared with that of the others on the same items, if these give A about
+half of the time; what all jurors share cannot be seen then, and a better answer that always comes first looks the same.
 
 **Own family.** Judges' rates of systems are an additive table, judge plus system, plus a constant where both are of one
 family: `SelfPreference`, tested by permuting the judges. A preference that all judges share cannot be seen.
@@ -30,14 +35,18 @@ from typing import Any
 
 import numpy as np
 
-from jurors._numeric import Flags, Floats
+from jurors._numeric import Flags, Floats, Integers
 from jurors.errors import OptionError
+from jurors.evaluate.alarms import Alarm
+from jurors.votes.layout import bare_word, split_item
+from jurors.votes.table import Votes
 
 _FEWEST_ITEMS = 30  # with fewer items that have a covariate, no leaning is estimated
 _FEWEST_GOLD = 10
 _FEWEST_ERRORS = 5  # of a judge on gold items: a slope through fewer has no reliable interval
 _MOST_CATEGORIES = 12
 _STEPS = 60
+_FREED = 2  # judges of the largest scores whose likelihood ratios are computed
 _ALL_PERMUTED, _PERMUTATIONS = 6, 2_000  # judges whose orders are all tried; else so many are drawn
 _PRIOR = 1.0 / 4.0  # precision of a judge's parameters on the logit scale: no rate is exactly 0 or 1
 
@@ -213,6 +222,113 @@ def find_leanings(
     return tuple(found)
 
 
+# -- positions ---------------------------------------------------------------------------------------------------------
+
+_POSITIONS = (("a", "b"), ("first", "second"), ("left", "right"))
+_NUMBERED_POSITIONS = ("1", "2")  # only where a column holds the order
+_ORDER_WORDS = ("order", "position", "presentation", "swap", "swapped", "flipped", "reversed", "permutation")
+_SURE, _LEAST_LEAN, _EVEN = 0.01, 0.1, (0.4, 0.6)  # significance, points, and the share of A that is about half
+
+
+def names_order(item: str | Sequence[str] | None) -> bool:
+    """Whether one of the columns that name the item holds the order in which a pair was shown.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> names_order("pair,order"), names_order("order_id"), names_order(None)
+    (True, False, False)
+    """
+    parts = [] if item is None else item.split(",") if isinstance(item, str) else list(item)
+    return len(parts) > 1 and any(bare_word(part.strip()) in _ORDER_WORDS for part in parts)
+
+
+def position_alarms(votes: Votes) -> tuple[Alarm, ...]:
+    """Find jurors whose votes for A and B, first and second or left and right follow the position.
+
+    Parameters
+    ----------
+    votes
+        By item, or counts of decision tuples.
+
+    Returns
+    -------
+    tuple of Alarm
+    """
+    names = tuple(str(label).strip().casefold() for label in votes.labels)
+    has_order = names_order(votes.item_columns)
+    if not (names in _POSITIONS or (has_order and names == _NUMBERED_POSITIONS)) or not votes.is_dense:
+        return ()
+    first = np.where(votes.codes < 0, np.nan, votes.codes == 0)
+    swapped = _both_orders(votes) if has_order and votes.items is not None else None
+    if swapped is not None and len(swapped) >= _FEWEST_ITEMS:
+        return _follow_position(votes, first[swapped[:, 0]], first[swapped[:, 1]])
+    share = float(np.average(np.nan_to_num(first), weights=np.isfinite(first) * votes.weights[:, None]))
+    if votes.total < _FEWEST_ITEMS or len(votes.jurors) < 3 or not _EVEN[0] <= share <= _EVEN[1]:
+        return ()
+    return _lean_to_position(votes, first)
+
+
+def _both_orders(votes: Votes) -> Integers:
+    """(pairs, 2): the rows of pairs that were shown in two orders."""
+    place = next(k for k, name in enumerate(votes.item_columns) if bare_word(name) in _ORDER_WORDS)
+    parts = [split_item(name) for name in votes.item_names().tolist()]
+    rows: dict[tuple[str, ...], list[tuple[str, int]]] = {}
+    for row, part in enumerate(parts):
+        rows.setdefault((*part[:place], *part[place + 1 :]), []).append((part[place], row))
+    pairs = [[row for _, row in sorted(both)] for both in rows.values() if len(both) == 2]
+    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
+
+
+def _follow_position(votes: Votes, one: Floats, two: Floats) -> tuple[Alarm, ...]:
+    """Sign tests of A twice against B twice, by juror, corrected by Bonferroni."""
+    from scipy import stats
+
+    found = []
+    for j, juror in enumerate(votes.jurors):
+        both = one[:, j] + two[:, j]
+        known, a, b = int(np.isfinite(both).sum()), int((both == 2).sum()), int((both == 0).sum())
+        if a + b and stats.binomtest(a, a + b).pvalue * len(votes.jurors) <= _SURE:
+            label = votes.labels[0 if a > b else 1]
+            message = (
+                f"{juror!r} gives {label!r} in both orders of {max(a, b):,} of {known:,} pairs, and the other position "
+                f"in both orders of {min(a, b):,}: its votes follow the position"
+            )
+            found.append(Alarm("follows_position", "warning", message, (a - b) / known, (juror,)))
+    return tuple(found)
+
+
+def _lean_to_position(votes: Votes, first: Floats) -> tuple[Alarm, ...]:
+    """Compare each juror's share of A with that of the others on the same items, the farthest off first."""
+    left, found, weights = list(range(len(votes.jurors))), list[Alarm](), votes.weights.astype(float)
+    while len(found) < (len(votes.jurors) - 1) // 2 and len(left) > 2:
+        off: dict[int, tuple[float, float]] = {}
+        for j in left:
+            others = first[:, [k for k in left if k != j]]
+            at = np.isfinite(first[:, j]) & np.isfinite(others).any(axis=1)
+            if weights[at].sum() >= _FEWEST_ITEMS:
+                apart = first[at, j] - np.nanmean(others[at], axis=1)
+                mean = float(np.average(apart, weights=weights[at]))
+                spread = float(np.average((apart - mean) ** 2, weights=weights[at]) / weights[at].sum()) ** 0.5
+                off[j] = mean, abs(mean) / max(spread, 1e-12)
+        far = max(off, key=lambda j: abs(off[j][0]), default=None)
+        if far is None or abs(off[far][0]) < _LEAST_LEAN:
+            break
+        if 2 * NormalDist().cdf(-off[far][1]) * len(left) > _SURE:
+            break
+        left.remove(far)
+        juror, points = votes.jurors[far], off[far][0]
+        message = (
+            f"{juror!r} gives {votes.labels[0 if points > 0 else 1]!r} to {abs(points) * 100:.0f} points more of the "
+            "items than the other jurors do: it may follow the position; only both orders of a pair show that"
+        )
+        found.append(Alarm("leans_to_position", "note", message, points, (juror,)))
+    return tuple(found)
+
+
 # -- beside the truth --------------------------------------------------------------------------------------------------
 
 
@@ -265,23 +381,30 @@ def _beside_panel(
     size, most = len(judges), (len(judges) - 1) // 2
     normal = NormalDist()
     start: Floats | None = None
+    corrected: dict[int, float] = {}
+    least = 0.0  # of p: a later judge's is no smaller
     while True:
         start = model.fit(leaning, start)
         tested = {j: model.test(start, leaning, j) for j in range(size) if j not in leaning}
-        best = max(tested, key=lambda j: abs(tested[j][0] / tested[j][1]))
-        p = 2 * normal.cdf(-abs(tested[best][0] / tested[best][1])) * (size - len(leaning)) * tests
-        if p > alpha or len(leaning) >= most:
+        z = {j: abs(value / error) for j, (value, error) in tested.items()}
+        freed = {j: model.free_one(start, leaning, j) for j in sorted(z, key=z.__getitem__)[-_FREED:]}
+        z |= {j: ratio**0.5 for j, (ratio, _) in freed.items()}
+        p = {j: min(1.0, 2 * normal.cdf(-z[j]) * size * tests) for j in z}
+        best = min(freed, key=p.__getitem__)
+        if p[best] > alpha or len(leaning) >= most:
             break
+        least = corrected[best] = max(least, p[best])
         leaning.append(best)
-        start = np.append(start, 0.0)
+        start = freed[best][1]
+    corrected |= {j: max(least, value) for j, value in p.items()}
     estimates = {**tested, **model.free(start, leaning)}
-    z = normal.inv_cdf(1 - alpha / 2)
+    half = normal.inv_cdf(1 - alpha / 2)
     found = []
     for j, judge in enumerate(judges):
         value, error = estimates[j]
-        p = 2 * normal.cdf(-abs(value / error))
-        found.append(Leaning(judge, *names, value, value - z * error, value + z * error, p, False, "panel"))
-    return _corrected(found, alpha, tests)
+        ends = value - half * error, value + half * error
+        found.append(Leaning(judge, *names, value, *ends, corrected[j], j in leaning, "panel"))
+    return found
 
 
 class _TwoClasses:
@@ -363,6 +486,12 @@ class _TwoClasses:
         score = float(own.sum() - (nuisance.sum(axis=0) + pull) @ weights)
         unit = self._unit(theta, leaning, judge)
         return score / variance * unit, unit / variance**0.5
+
+    def free_one(self, theta: Floats, leaning: Sequence[int], judge: int) -> tuple[float, Floats]:
+        """Let one more judge lean: the likelihood ratio, and the parameters."""
+        ahead = self.fit([*leaning, judge], np.append(theta, 0.0))
+        gain = self._scores(ahead, [*leaning, judge])[0] - self._scores(theta, leaning)[0]
+        return max(2 * gain * (1 - len(ahead) / len(self.x)), 0.0), ahead  # few items make ratios too large
 
     def free(self, theta: Floats, leaning: Sequence[int]) -> dict[int, tuple[float, float]]:
         """The fitted leanings and their standard errors."""

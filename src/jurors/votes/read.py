@@ -388,8 +388,7 @@ def read_votes(source: Any, **reading: Unpack[SourceOptions]) -> Votes:
     ignore
         Columns to leave out.
     transpose
-        Turn the table: each row is a juror (named by the column `juror`) and each column an item, as forms and
-        surveys have it. Columns that hold no such answers as others (times, addresses) are left out.
+        Turn the table: each row is a juror (named by the column `juror`) and each column an item.
     items, jurors, counts
         Of a matrix: the items' and the jurors' names, and the number of items that each row stands for.
     format
