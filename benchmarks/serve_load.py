@@ -1,12 +1,13 @@
 """Votes per second of `jurors serve`, beside a bare FastAPI endpoint that stores the same rows as durably.
 
-python benchmarks/serve_load.py [--store sqlite|postgresql] [--seconds 10] [--clients 4]
+python benchmarks/serve_load.py [--store sqlite|postgresql] [--seconds 10] [--clients 8] [--projects 200]
 python benchmarks/serve_load.py --memory 10000000        (resident memory while so many votes are taken)
 
 Both run here, one after the other, each with one worker. The bare endpoint has pydantic models, writes a row per vote
 (upsert by item and juror) and commits each request with the same settings (SQLite: WAL, synchronous=FULL; PostgreSQL:
 synchronous_commit=on). Ours is measured until every vote is folded into counts, too: "kept up" says how many of the
-votes were counted when the last one was acknowledged, and the rate includes the time to count the rest.
+votes were counted when the last one was acknowledged, and the rate includes the time to count the rest. Meanwhile ours
+is asked for `/readyz` and for fresh grades of the first project, one request after the other with a pause of 0.1 s.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ def _connect(place: str) -> Any:
 
 
 @contextmanager
-def served(kind: str, place: str) -> Iterator[tuple[int, int]]:
+def served(kind: str, place: str, projects: int = 1) -> Iterator[tuple[int, int]]:
     """A server in a process of its own: its port and process."""
     if kind == "jurors":
         command = [sys.executable, "-m", "jurors", "serve", "--store", place, "--port", "0"]
@@ -101,7 +102,10 @@ def served(kind: str, place: str) -> Iterator[tuple[int, int]]:
     assert process.stdout is not None
     port = int(process.stdout.readline().decode().rpartition(":")[2])
     try:
-        _ask(http.client.HTTPConnection("127.0.0.1", port), "PUT", "/v1/projects/p", b"{}")
+        connection = http.client.HTTPConnection("127.0.0.1", port)
+        for k in range(projects):
+            _ask(connection, "PUT", f"/v1/projects/p{k}", b"{}")
+        connection.close()
         yield port, process.pid
     finally:
         process.send_signal(signal.SIGTERM)
@@ -142,13 +146,14 @@ def bodies(client: int, size: int) -> Iterator[bytes]:
         yield json.dumps({"votes": votes}).encode()
 
 
-def load(port: int, clients: int, size: int, seconds: float) -> tuple[int, float, list[float]]:
+def load(port: int, clients: int, size: int, seconds: float, projects: int) -> tuple[int, float, list[float]]:
     """Votes that were acknowledged, the time it took, and how long each request waited."""
     prepared = [_some(bodies(k, size), max(20, int(40_000 / size))) for k in range(clients)]
     sent = [Sent() for _ in range(clients)]
     begun = time.perf_counter()
     threads = [
-        threading.Thread(target=_send, args=(port, size, prepared[k], begun + seconds, sent[k])) for k in range(clients)
+        threading.Thread(target=_send, args=(port, size, prepared[k], begun + seconds, sent[k], projects))
+        for k in range(clients)
     ]
     for thread in threads:
         thread.start()
@@ -162,13 +167,13 @@ def _some(endless: Iterator[bytes], many: int) -> list[bytes]:
     return [next(endless) for _ in range(many)]
 
 
-def _send(port: int, size: int, prepared: list[bytes], until: float, sent: Sent) -> None:
+def _send(port: int, size: int, prepared: list[bytes], until: float, sent: Sent, projects: int) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", port)
-    for body in prepared:
+    for number, body in enumerate(prepared):
         begun = time.perf_counter()
         if begun > until:
             break
-        answer = _ask(connection, "POST", "/v1/projects/p/votes", body)
+        answer = _ask(connection, "POST", f"/v1/projects/p{number % projects}/votes", body)
         assert answer == {"accepted": size}, answer
         sent.waits.append(time.perf_counter() - begun)
         sent.votes += size
@@ -180,24 +185,48 @@ def _ask(connection: http.client.HTTPConnection, method: str, path: str, body: b
     return json.loads(connection.getresponse().read())
 
 
-def measure(kind: str, place: str, clients: int, size: int, seconds: float) -> dict[str, float]:
+def _probe(port: int, path: str, ended: threading.Event, waits: list[float]) -> None:
+    """Ask again and again, and note how long each answer took."""
+    connection = http.client.HTTPConnection("127.0.0.1", port)
+    while not ended.wait(0.1):
+        begun = time.perf_counter()
+        _ask(connection, "GET", path)
+        waits.append(time.perf_counter() - begun)
+    connection.close()
+
+
+PROBES = {"ready": "/readyz", "grade": "/v1/projects/p0/grade?partition=false"}
+
+
+def measure(kind: str, place: str, clients: int, size: int, seconds: float, projects: int) -> dict[str, float]:
     """One row of the table."""
-    with served(kind, place) as (port, _):
-        votes, taken, waits = load(port, clients, size, seconds)
+    ended, probed = threading.Event(), {name: list[float]() for name in PROBES}
+    with served(kind, place, projects) as (port, _):
+        probes = [threading.Thread(target=_probe, args=(port, PROBES[name], ended, probed[name])) for name in PROBES]
+        for probe in probes if kind == "jurors" else ():
+            probe.start()
+        votes, taken, waits = load(port, clients, size, seconds, projects)
+        ended.set()
+        behind = 0.0
         if kind == "jurors":  # a read waits until all is folded
             begun = time.perf_counter()
-            document = _ask(http.client.HTTPConnection("127.0.0.1", port), "GET", "/v1/projects/p")
+            listed = _ask(http.client.HTTPConnection("127.0.0.1", port), "GET", "/v1/projects")["projects"]
             behind = time.perf_counter() - begun
-            assert document["votes"] == votes, (document, votes)
-        else:
-            behind = 0.0
-    p50, p99 = np.quantile(waits, [0.5, 0.99]) * 1e3
-    return {"votes": votes, "rate": votes / taken, "with_fold": votes / (taken + behind), "p50": p50, "p99": p99}
+            counted = sum(project["votes"] for project in listed)
+            assert counted == votes, (counted, votes)
+            for probe in probes:
+                probe.join()
+    row = {"rate": votes / taken, "with_fold": votes / (taken + behind)}
+    for name, seen in {"post": waits, **probed}.items():
+        row[f"{name} p50"], row[f"{name} p99"] = np.quantile(seen, [0.5, 0.99]) * 1e3 if seen else (np.nan, np.nan)
+    return row
 
 
-def table(store: str, clients: int, seconds: float) -> None:
-    print(f"{store}, {clients} clients\n{'batch':>6} {'server':<8} {'votes/s':>9} {'counted/s':>10} {'p50 ms':>8}"
-          f" {'p99 ms':>8} {'of bare':>8}")  # fmt: skip
+def table(store: str, clients: int, seconds: float, projects: int) -> None:
+    """Print a row for each size of batches and each server."""
+    print(f"\n{store}, {clients} clients, projects: {projects}; milliseconds (p50, p99)\n")
+    print("| batch | server | votes/s | counted/s | of bare | post | `/readyz` | fresh grade |")
+    print("| ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: |")
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="load-")))
         postgres = stack.enter_context(own_postgres(fsync=True)) if store == "postgresql" else None
@@ -206,11 +235,13 @@ def table(store: str, clients: int, seconds: float) -> None:
             for kind in ("bare", "jurors"):
                 name = f"{kind}{size}"
                 place = postgres.make(name) if postgres else str(folder / f"{name}.db")
-                rows[kind] = measure(kind, place, clients, size, seconds)
+                rows[kind] = measure(kind, place, clients, size, seconds, projects)
             for kind, row in rows.items():
                 share = row["with_fold"] / rows["bare"]["rate"]
-                print(f"{size:>6} {kind:<8} {row['rate']:>9,.0f} {row['with_fold']:>10,.0f} {row['p50']:>8.1f}"
-                      f" {row['p99']:>8.1f} {share:>8.0%}", flush=True)  # fmt: skip
+                times = [f"{row[f'{name} p50']:,.0f}, {row[f'{name} p99']:,.0f}" for name in ("post", *PROBES)]
+                shown = times if kind == "jurors" else [times[0], "", ""]
+                cells = [f"{size:,}", kind, f"{row['rate']:,.0f}", f"{row['with_fold']:,.0f}", f"{share:.0%}", *shown]
+                print(f"| {' | '.join(cells)} |", flush=True)
 
 
 def memory(votes: int, clients: int = 2, size: int = 1_000) -> None:
@@ -220,10 +251,10 @@ def memory(votes: int, clients: int = 2, size: int = 1_000) -> None:
         batches, begun = bodies(0, size), time.perf_counter()
         for step in range(10):
             for _ in range(votes // size // 10):
-                _ask(connection, "POST", "/v1/projects/p/votes", next(batches))
+                _ask(connection, "POST", "/v1/projects/p0/votes", next(batches))
             taken = time.perf_counter() - begun
             print(f"{(step + 1) * votes // 10:>12,} votes {_resident(pid):>8.1f} MB {taken:>8.0f} s", flush=True)
-        document = _ask(connection, "GET", "/v1/projects/p")
+        document = _ask(connection, "GET", "/v1/projects/p0")
         print(f"counted: {document['votes']:,} votes, {document['items']:,} items")
 
 
@@ -235,7 +266,8 @@ def _resident(pid: int) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--store", choices=["sqlite", "postgresql"], default="sqlite")
-    parser.add_argument("--clients", type=int, default=4)
+    parser.add_argument("--clients", type=int, default=8)
+    parser.add_argument("--projects", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--memory", type=int)
     parser.add_argument("--bare", action="store_true", help=argparse.SUPPRESS)
@@ -245,7 +277,7 @@ def main() -> None:
     elif asked.memory:
         memory(asked.memory)
     else:
-        table(asked.store, asked.clients, asked.seconds)
+        table(asked.store, asked.clients, asked.seconds, asked.projects)
 
 
 if __name__ == "__main__":

@@ -237,10 +237,12 @@ class _BaseClient(ABC, Generic[_List, _Document, _Number, _Text, _Nothing]):
 
     def put_project(
         self, project: str, *, labels: Sequence[Any] | None = None, window: Any = None,
-        thresholds: Mapping[str, Any] | None = None, settle: float | None = None,
+        thresholds: Mapping[str, Any] | None = None, settle: float | None = None, block: int | str | None = None,
+        expect: Sequence[str] | None = None,
     ) -> _Document:  # fmt: skip
         """Create a project, or change the settings of an existing one."""
         settings = {"labels": labels, "window": window, "thresholds": thresholds, "settle": settle}
+        settings |= {"block": block, "expect": expect}
         given = {name: value for name, value in settings.items() if value is not None}
         made: _Document = self._send(Call("PUT", project_path(project), document, given))
         return made

@@ -4,6 +4,8 @@ python -m robust.serving kills   [--store sqlite|postgresql] [--times 50] [--wor
 python -m robust.serving full                                       (mounts a small tmpfs: root only)
 python -m robust.serving restart [--times 5]                        (PostgreSQL, with and without warning)
 python -m robust.serving freeze  [--times 5]                        (PostgreSQL, all its processes stopped for a while)
+python -m robust.serving poison  [--store sqlite|postgresql]        (votes of twelve kinds that no project can count)
+python -m robust.serving rotate  [--times 20]                       (`jurors watch --once` while logs are rotated)
 
 Clients send batches with repeats and corrections, each batch again until it is acknowledged. In the end the counts must
 be those of one read of all that was acknowledged: nothing lost, nothing twice.
@@ -12,6 +14,8 @@ be those of one read of all that was acknowledged: nothing lost, nothing twice.
 from __future__ import annotations
 
 import argparse
+import gzip
+import json
 import os
 import random
 import shutil
@@ -226,10 +230,101 @@ def full(work: Path, size: str = "3m") -> list[str]:
         return faults(place, loads)
 
 
+_VOTE = '{"item": "q", "juror": "ann", "label": "yes"'
+POISON = {
+    "time beyond all years": _VOTE + ', "time": 1e300}', "time that is no number": _VOTE + ', "time": NaN}',
+    "time in nanoseconds": _VOTE + ', "time": 1700000000000000000}',
+    "number of 5,000 digits": '{"item": "q", "juror": "ann", "label": ' + "9" * 5_000 + "}",
+    "item with NUL": '{"item": "\\u0000", "juror": "ann", "label": "yes"}',
+    "half of a surrogate pair": '{"item": "\\ud800", "juror": "ann", "label": "yes"}',
+    "label of 501 characters": '{"item": "q", "juror": "ann", "label": "' + "x" * 501 + '"}',
+    "JSON nested 100,000 deep": "[" * 100_000, "list for a label": '{"item": "q", "juror": "ann", "label": []}',
+    "key that nobody knows": _VOTE + ', "__proto__": {}}',
+    "251 labels": ", ".join(f'{{"item": "q{k}", "juror": "ann", "label": {k}}}' for k in range(251)),
+}  # fmt: skip
+
+
+def poison(place: str, work: Path) -> list[str]:
+    """Post votes that cannot be counted, and put some past the door, while another project is under load."""
+    server, store, wrong, slowest = Server(place, work / "log", 2), open_store(place), list[str](), 0.0
+    httpx.put(f"{server.address}/v1/projects/bad", json={"window": "1h"}, timeout=120).raise_for_status()
+    with loaded(server, 4) as loads:
+        for kind, vote in [*POISON.items(), ("batch past the door", "")]:
+            settle(loads)
+            began = time.monotonic()
+            if vote:
+                body = f'{{"votes": [{vote}]}}'.encode()
+                headers = {"Content-Type": "application/json"}
+                status = httpx.post(
+                    f"{server.address}/v1/projects/bad/votes", content=body, headers=headers, timeout=60
+                ).status_code
+                wrong += [] if 400 <= status < 500 else [f"{kind}: status {status}"]
+            else:  # as from an earlier version, which let it in
+                stored = "INSERT INTO inbox (project, arrived, votes, batch) VALUES (?, 0, 1, ?)"
+                store.execute(stored, store.project("bad").id, '[["q"], ["ann"], ["\\"yes\\""], [1e300]]')
+                wait_until(lambda: store.uncounted("quarantine") != {}, "it is not in quarantine")
+            settle(loads)
+            slowest = max(slowest, time.monotonic() - began)
+            listed = httpx.get(f"{server.address}/v1/projects", timeout=60).status_code
+            wrong += [] if listed == 200 else [f"{kind}: the list of projects has status {listed}"]
+    server.end(signal.SIGTERM)
+    store.close()
+    print(f"{len(POISON) + 1} kinds; all clients of another project were served within {slowest:.1f} s", flush=True)
+    return wrong + faults(place, loads)
+
+
+ROTATIONS = ("rename", "copytruncate", "compress", "delaycompress", "three rotations between two runs")
+
+
+def rotate(work: Path, times: int) -> list[str]:
+    """Run `jurors watch --once` again and again while its file is rotated; what is lost or read twice."""
+    wrong = []
+    for kind in ROTATIONS:
+        folder = work / kind.replace(" ", "-")
+        folder.mkdir()
+        path, written, read, counted = folder / "votes.jsonl", 0, 0, 0
+        command = [sys.executable, "-m", "jurors", "watch", str(path), "--once", "--format", "json"]
+        path.touch()
+        subprocess.run([*command, "--state", str(folder / "state")], check=False, capture_output=True)
+        for _ in range(times):
+            for _ in range(3 if kind.startswith("three") else 1):
+                with path.open("a") as file:
+                    for k in range(written, written + 21):
+                        file.write(f'{{"item": "q{k // 3}", "juror": "j{k % 3}", "label": "{"ab"[k % 7 > 3]}"}}\n')
+                written += 21
+                _rotate(path, kind)
+            ran = subprocess.run([*command, "--state", str(folder / "state")], check=True, capture_output=True)
+            document = json.loads(ran.stdout.splitlines()[-1])
+            read, counted = read + document["new"], document["votes"]
+        print(f"{kind}: {written:,} votes written, {read:,} read, {counted:,} counted", flush=True)
+        wrong += [] if written == read == counted else [f"{kind}: lost or read twice"]
+    return wrong
+
+
+def _rotate(path: Path, kind: str) -> None:
+    """As logrotate does, with ten old files."""
+    first = 2 if kind == "delaycompress" else 1
+    for number in range(9, 0, -1):
+        for ending in ("", ".gz"):
+            old = path.with_name(f"{path.name}.{number}{ending}")
+            if old.exists():
+                old.rename(path.with_name(f"{path.name}.{number + 1}{ending}"))
+    if kind == "copytruncate":
+        shutil.copyfile(path, path.with_name(f"{path.name}.1"))
+        os.truncate(path, 0)
+    else:
+        path.rename(path.with_name(f"{path.name}.1"))
+        path.touch()
+    last = path.with_name(f"{path.name}.{first}")
+    if "compress" in kind and last.exists():
+        last.with_name(f"{last.name}.gz").write_bytes(gzip.compress(last.read_bytes()))
+        last.unlink()
+
+
 def main() -> None:
     """Print what happened; exit status 1 where something was lost or counted twice."""
     parser = argparse.ArgumentParser(prog="robust.serving")
-    parser.add_argument("what", choices=["kills", "full", "restart", "freeze"])
+    parser.add_argument("what", choices=["kills", "full", "restart", "freeze", "poison", "rotate"])
     parser.add_argument("--store", choices=["sqlite", "postgresql"], default="sqlite")
     parser.add_argument("--times", type=int, default=50)
     parser.add_argument("--workers", type=int, default=1)
@@ -238,6 +333,10 @@ def main() -> None:
         work = Path(folder)
         if options.what == "full":
             wrong = full(work)
+        elif options.what == "rotate":
+            wrong = rotate(work, options.times)
+        elif options.what == "poison" and options.store == "sqlite":
+            wrong = poison(str(work / "votes.db"), work)
         elif options.what == "kills" and options.store == "sqlite":
             wrong = kills(str(work / "votes.db"), work, options.times, options.workers)
         else:
@@ -245,9 +344,11 @@ def main() -> None:
                 place = postgres.make("votes")
                 if options.what in ("restart", "freeze"):
                     wrong = restart(postgres, place, work, options.times, freeze=options.what == "freeze")
+                elif options.what == "poison":
+                    wrong = poison(place, work)
                 else:
                     wrong = kills(place, work, options.times, options.workers)
-        if wrong:
+        if wrong and (work / "log").exists():
             print(*(work / "log").read_text().splitlines()[-5:], sep="\n")
     print(*wrong or ["nothing lost, nothing twice"], sep="\n")
     sys.exit(bool(wrong))

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from own_postgres import own_postgres, programs
-from robust.serving import full, kills, restart
+from robust.serving import full, kills, poison, restart, rotate
 
 from jurors.cli.main import main
 
@@ -141,3 +141,11 @@ def test_a_full_disk_is_told_and_nothing_is_lost(tmp_path: Path) -> None:
     except subprocess.CalledProcessError:
         pytest.skip("no disk can be mounted here")
     assert wrong == []
+
+
+def test_votes_that_nobody_can_count_stop_no_other_project(tmp_path: Path) -> None:
+    assert poison(str(tmp_path / "votes.db"), tmp_path) == []
+
+
+def test_a_rotated_log_is_read_once(tmp_path: Path) -> None:
+    assert rotate(tmp_path, 2) == []

@@ -257,6 +257,19 @@ def test_a_juror_who_votes_late_is_not_silent_and_one_who_stopped_is_once_items_
     assert client.post(place, json={"action": "snooze", "until": "soon"}).status_code == 400
 
 
+def test_an_expected_change_raises_no_alarm_and_what_is_watched_cannot_change_later(client: TestClient) -> None:
+    watched = {"settle": 0, "block": 20, "expect": ["silence", "prevalence"]}
+    client.put(SHOP, json=watched).raise_for_status()
+    rows = _rows(1600)
+    assert alarms_after(client, [row for k, row in enumerate(rows) if k < 2400 or row["juror"] != "j3"]) == []
+    state = json.loads(client.app.state.store.drift_state(client.app.state.store.project("shop").id)[1])  # type: ignore[attr-defined]
+    assert (state["block"], state["expect"]) == ("20", ["prevalence", "silence"])
+    assert client.put(SHOP, json={"block": 20, "expect": ["prevalence", "silence"]}).status_code == 200
+    for change in ({"block": 50}, {"expect": []}):
+        assert error_of(client.put(SHOP, json=change)) == (409, "option")
+    assert client.put("/v1/projects/new", json={"block": "2 bananas"}).status_code == 400
+
+
 def test_what_somebody_did_about_an_alarm_is_not_lost_to_an_update_that_began_before(client: TestClient) -> None:
     client.put(SHOP, json={"window": 200, "settle": 0})
     alarms_after(client, _rows(400))

@@ -267,3 +267,18 @@ def test_killed_at_any_moment_it_loses_no_vote_and_counts_none_twice(tmp_path: P
     assert monitor.votes == len(lines)
     assert monitor.sketch() == Sketch.from_votes(read_votes(path))
     assert {left.name for left in tmp_path.iterdir()} == {path.name, state.name}
+
+
+def test_a_file_that_was_empty_in_the_last_run_is_read_although_it_was_rotated_since(
+    watch: Watch, tmp_path: Path
+) -> None:
+    path, state = tmp_path / "votes.csv", tmp_path / "state.json"
+    path.touch()
+    watch(path, state).poll(ended=True)
+    for day in (1, 2):
+        path.write_text("".join(rows(2, name=f"day {day} ")))
+        path.rename(tmp_path / f"votes.csv-2026010{day}")
+        path.touch()
+        watcher = watch(path, state)
+        assert watcher.poll(ended=True).new == 10
+        watcher.save(at_once=True)

@@ -490,7 +490,7 @@ class Project:
 
     id: int
     name: str
-    settings: dict[str, Any]  #: as it was PUT: labels, window, thresholds, settle; only what was given
+    settings: dict[str, Any]  #: as it was PUT: labels, window, thresholds, settle, block, expect; only what was given
     created: float
     version: int  #: grows with every aggregation that took something: what was computed for it holds until then
     updated: float | None  #: when the last aggregated vote arrived

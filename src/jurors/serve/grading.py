@@ -400,25 +400,25 @@ class AlarmWatch:
         project = counts.project
         before = self._store.drift_state(project.id)
         if before is not None and before[0] >= project.version:
-            return self._keep(project.id, before, self._take(project.id, before))
+            return self._keep(project.id, before, self._take(project, before))
         pending = pending_items(self._store, counts)
         if pending is None:
             return self.update(name)
-        drift = self._take(project.id, before)
+        drift = self._take(project, before)
         drift.update(counts.panes.without(pending))
         examined = project.version - bool(pending)  # what was left out is examined when it is complete
         try:
             after = self._put(project.id, before, examined, drift)
         except StoreFull:  # as of the last update: an alarm is raised when it is stored
-            return _restored(before)
+            return _restored(project, before)
         if after is None:
             return self.update(name)  # another worker was quicker: its alarms are the ones that were raised
         return self._keep(project.id, after, drift)
 
-    def _take(self, project: int, state: State | None) -> Drift:
+    def _take(self, project: Project, state: State | None) -> Drift:
         """The detector in this state, for the caller alone: from memory, or restored."""
-        known, drift = self._detectors.pop(project, (None, None))
-        return drift if drift is not None and known == state else _restored(state)
+        known, drift = self._detectors.pop(project.id, (None, None))
+        return drift if drift is not None and known == state else _restored(project, state)
 
     def _put(self, project: int, before: State | None, version: int, drift: Drift) -> State | None:
         """Store a detector; returns its state, or None where another process stored one meanwhile."""
@@ -439,19 +439,19 @@ class AlarmWatch:
     def handle(self, name: str, act: Callable[[Drift], Any]) -> Drift:
         """The detector after what somebody did about an alarm or a juror, which is stored."""
         self.latest(name)
-        project = self._store.project(name).id
-        while (before := self._store.drift_state(project)) is not None:
+        project = self._store.project(name)
+        while (before := self._store.drift_state(project.id)) is not None:
             drift = self._take(project, before)
             act(drift)
-            if (after := self._put(project, before, before[0], drift)) is not None:
-                return self._keep(project, after, drift)
+            if (after := self._put(project.id, before, before[0], drift)) is not None:
+                return self._keep(project.id, after, drift)
         raise ApiError(409, "no_items", "nothing was counted yet, so there is no alarm and no juror")
 
     def graded_since(self, name: str, number: int) -> Graded:
         """The grades since the change that an alarm is about."""
         self.latest(name)
         counts = self._reader.counted(name)
-        drift = _restored(self._store.drift_state(counts.project.id))  # of our own: it reads all that was counted
+        drift = _restored(counts.project, self._store.drift_state(counts.project.id))  # of our own: all is read
         return Graded(counts, since=drift.sketch_since(drift.alarm(number)))
 
     def outdated(self) -> list[str]:
@@ -475,8 +475,10 @@ class AlarmWatch:
         return {"alpha": drift.alpha, **counts, "alarms": alarms, "thresholds": verdict}
 
 
-def _restored(state: State | None) -> Drift:
-    return Drift() if state is None else Drift.from_dict(json.loads(state[1]))
+def _restored(project: Project, state: State | None) -> Drift:
+    if state is None:
+        return Drift(block=project.settings.get("block", "auto"), expect=project.settings.get("expect", ()))
+    return Drift.from_dict(json.loads(state[1]))
 
 
 def _documents(drift: Drift) -> list[dict[str, Any]]:

@@ -73,6 +73,12 @@ class ProjectSettings(BaseModel):
         description="Seconds without a new vote before an incomplete item takes part in drift detection; 60 by default."
         " An item with the votes of all jurors takes part immediately.",
     )  # fmt: skip
+    block: StrictInt | StrictStr | None = Field(
+        None, description="Items (50) or time (1d) of a block that is independent of the next; auto by default."
+    )
+    expect: list[Literal["prevalence", "silence"]] | None = Field(
+        None, description="Changes that raise no alarm.", max_length=2
+    )
 
 
 def summaries(store: SqlStore, projects: Iterable[Project]) -> list[dict[str, Any]]:

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Literal, NoReturn
 
 from jurors.errors import JurorsError, OptionError
-from jurors.monitor.windows import fingerprints
+from jurors.monitor.windows import check_block, fingerprints
 from jurors.serve.aggregate import aggregate_once
 from jurors.serve.auth import ApiKey
 from jurors.serve.database import (
@@ -299,6 +299,7 @@ class SqlStore:
             Whether it was created.
         """
         check_window(settings)
+        check_block(settings.get("block", "auto"))
         with self.writing() as session:
             made = session.one(_MAKE, name, json.dumps(settings), time.time())
             project = self.project_in(session, name)
@@ -313,6 +314,9 @@ class SqlStore:
                 if project.numbered and window_of(settings) != project.window:
                     message = f"the window of {name!r} is {project.window} and cannot change; create another project"
                     raise ApiError(409, "option", message, name="window", value=settings["window"])
+                if project.numbered and _watching(settings) != _watching(project.settings):
+                    message = f"block and expect of {name!r} cannot change any more; create another project"
+                    raise ApiError(409, "option", message, name="block")
                 session.run("UPDATE projects SET settings = ? WHERE id = ?", json.dumps(settings), project.id)
             add_names(session, project.id, "labels", map(label_text, settings.get("labels") or ()))
         return replace(project, settings=settings), made is not None
@@ -589,6 +593,10 @@ class SqlStore:
         """Whether a key was ever made."""
         with self.reading(seconds=SECONDS / 2) as session:
             return session.one("SELECT id FROM api_keys LIMIT 1") is not None
+
+
+def _watching(settings: Mapping[str, Any]) -> tuple[str, list[str]]:
+    return str(settings.get("block", "auto")), sorted(settings.get("expect", ()))
 
 
 def _project(row: Sequence[Any]) -> Project:

@@ -172,6 +172,8 @@ class Tail:
                 self.notices.append(f"{self.path}: a compressed file is damaged ({error}); the rest of it is not read")
         position.idle = position.idle + 1 if is_rotated and position.offset == before else 0
         position.inode, position.modified = status.st_ino, status.st_mtime_ns
+        if not position.offset:  # what comes later than all that was read may be this file, rotated
+            position.modified = max(each.modified for each in self.positions)
 
     # -- which files ------------------------------------------------------------------------------------------------
 
@@ -180,15 +182,15 @@ class Tail:
         for position in self.positions:
             if position.file is not None and not position.matches(position.file):  # truncated: a copy may have the rest
                 position.close()
+        newest = self.positions[-1] if self.positions else None  # perhaps of a file that was empty in the last run
         self.positions = [position for position in self.positions if position.offset or position.file]
-        newest = self.positions[-1] if self.positions else None
         if len(self.positions) == 1 and newest and newest.file and self._is_current(os.fstat(newest.file.fileno())):
             return
         files, damaged = self._files(), dict[str, int]()
         for position in self.positions:
             if position.file is None:
                 position.file = self._search(position, files, damaged)
-        if newest is not None and newest.file is None and damaged and damaged != self.waiting:
+        if newest is not None and newest.offset and newest.file is None and damaged and damaged != self.waiting:
             self.waiting = damaged  # the file that was read so far may be the one that is being compressed
             return
         self.waiting = {}
@@ -236,11 +238,13 @@ class Tail:
                 copy.close()
             if places:
                 return files[places[0] + 1 :]
-        elif self.path in files:
+        elif self.path in files and newest.offset:
             self.notices.append(
                 f"{self.path}: the file was truncated, replaced or moved away; its successor is read from the beginning"
             )
-        return [path for path in files if path == self.path or path.stat().st_mtime_ns > newest.modified]
+        known = [os.fstat(position.file.fileno()) for position in self.positions if position.file]
+        later = [path for path in files if path == self.path or path.stat().st_mtime_ns > newest.modified]
+        return [path for path in later if not any(os.path.samestat(path.stat(), status) for status in known)]
 
     def _is_current(self, status: os.stat_result) -> bool:
         """Whether this is the file at the path, not a rotated one."""
@@ -584,7 +588,7 @@ class GrowingFile(VoteSource):
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-serialisable state."""
-        files = [position.to_dict() for position in self._tail.positions if position.offset]
+        files = [position.to_dict() for position in self._tail.positions if position.offset or position.inode]
         return {"files": files, "waiting": self._tail.waiting, "rows": self._rows.to_dict()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -593,7 +597,7 @@ class GrowingFile(VoteSource):
         self._rows.restore(state.get("rows", state))
         self._tail.positions = []
         for each in state.get("files", [state]):
-            rows = Rows(self.options, self.time).restore(each)
+            rows = Rows(self.options, self.time).restore(each) if each["offset"] else None
             place = {name: each.get(name, 0) for name in ("inode", "modified", "idle")}
             self._tail.positions.append(Position(each["offset"], each["head"], **place, rows=rows))
         if self._tail.positions:
