@@ -70,23 +70,24 @@ class ProgressBar:
         """Show this share of the stage, from 0 to 1."""
         self._share = share
 
-    def _at(self, stage: str, share: float | None = None) -> None:
+    def at(self, stage: str, share: float | None = None) -> None:
+        """Name what is being done now, and how much of it is done."""
         if stage != self._stage:
             self._stage, self._began = stage, monotonic()
         self._share = share
 
     def doing(self, stage: str, share: float | None = None) -> None:
         """Name a stage of the work."""
-        self._at(f"{self.what}: {stage}", share)
+        self.at(f"{self.what}: {stage}", share)
 
     @contextmanager
     def on(self, what: str) -> Iterator[ProgressBar]:
         """Name something else for as long as the block takes."""
-        self._at(what)
+        self.at(what)
         try:
             yield self
         finally:
-            self._at(self.what)
+            self.at(self.what)
 
     def _draw(self) -> None:
         if self._done.wait(PATIENCE):

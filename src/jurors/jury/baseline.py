@@ -205,8 +205,8 @@ def _paired_changes(evaluation: Evaluation, votes: Votes, earlier: EarlierRun) -
     rows = np.array([(k, place[name]) for k, name in enumerate(names[0]) if name in place])
     if not len(rows):
         return {}
-    known = set(earlier.evaluation.jurors)
-    jurors = [name for name in evaluation.jurors if name in known]
+    in_both = set(earlier.evaluation.jurors)
+    jurors = [name for name in evaluation.jurors if name in in_both]
     labels = list(dict.fromkeys((*evaluation.labels, *earlier.evaluation.labels)))
     tuples = np.stack([run.tuple_of_row[rows[:, k]] for k, run in enumerate(counted)], axis=1)
     pairs, weights = np.unique(tuples, axis=0, return_counts=True)

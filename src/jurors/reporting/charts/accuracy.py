@@ -318,8 +318,8 @@ def against_key(
     check_result(evaluation, (Evaluation,), "estimates against a key")
     check_result(keyed, (KeyedEvaluation,), "actual numbers")
     check_graded(evaluation)
-    known = set(keyed.jurors)
-    jurors = [juror for juror in evaluation.jurors if juror in known]
+    by_key = set(keyed.jurors)
+    jurors = [juror for juror in evaluation.jurors if juror in by_key]
     compared: list[tuple[Any, ...]] = [("score", juror) for juror in jurors]
     if not evaluation.exam:
         labels_of_both = [label for label in evaluation.labels if label in keyed.labels]
