@@ -85,12 +85,20 @@ def rows() -> Iterator[Row]:
             "compare": "str(jurors.compare(votes))",
             "agreement": "str(jurors.agreement(votes))",
             "inspect": f"str(jurors.inspect('crowd{jurors}.csv'))",
+            "audit plan": "jurors.audit.plan(votes, 50, seed=1)",
+            "audit result": "str(jurors.audit.result(votes, answers))",
             "report": f"jurors report crowd{jurors}.csv -o crowd.html",
         }.items():
             rivals = _aggregators(f"crowd{jurors}.csv") if verb == "grade" else {}
-            yield Row(f"{verb}, {jurors:,} jurors", call, _WARM + names * (verb != "report"), rivals=rivals)
+            setup = _WARM + names * (verb != "report") + _LABELLED * (verb == "audit result")
+            yield Row(f"{verb}, {jurors:,} jurors", call, setup, rivals=rivals)
 
 
+_LABELLED = """
+from dataclasses import replace
+sheet = jurors.audit.plan(votes, 50, seed=1)
+answers = replace(sheet, labels=tuple('yes' if k % 3 else 'no' for k in range(len(sheet.items))))
+"""
 _WIDE_FRAME = """
 import pandas
 from jurors.votes.frame import votes_from_frame

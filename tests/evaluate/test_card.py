@@ -6,6 +6,7 @@ import csv
 import io
 import re
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
@@ -22,7 +23,7 @@ import jurors
 from jurors import Sketch, Votes
 from jurors.errors import short_names
 from jurors.evaluate.alarms import Alarm
-from jurors.evaluate.card import CardOptions, shorten_names, shown_jurors
+from jurors.evaluate.card import CardOptions, select_rows, shorten_names, shown_jurors
 from jurors.evaluate.evaluation import rank_jurors
 from jurors.jury.compare import score_labels
 from jurors.options import Label
@@ -353,3 +354,16 @@ def test_without_intervals_there_is_no_best() -> None:
     bare = rank_jurors(replace(result, calibration=None, independent=replace(result.independent, interval=None)))
     assert bare.best is None
     assert set(bare.leaders) == set("ijk")
+
+
+def test_rows_of_a_crowd_are_looked_up_and_not_searched() -> None:
+    class Ranked(list[int]):
+        passes = 0
+
+        def __iter__(self) -> Iterator[int]:
+            self.passes += 1
+            return super().__iter__()
+
+    ranked = Ranked(range(900))
+    assert select_rows(range(1000), CardOptions(top=1), ranked) == [0, 899]
+    assert ranked.passes == 1

@@ -4,6 +4,7 @@ import random
 import re
 import subprocess
 import sys
+import tracemalloc
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, TypeAlias
@@ -157,6 +158,20 @@ def test_agreement_is_drawn_from_the_numbers_found() -> None:
     votes = [["A", "A", None], ["B", "A", None], ["B", None, "A"], ["A", None, "B"]]  # y and z share no item
     chart = plot.agreement(jurors.agreement(votes, jurors=("x", "y", "z")))
     assert pairs_of(chart)[1] == {frozenset("xy"): 0.5, frozenset("xz"): 0.0}
+
+
+def test_agreement_of_a_crowd_takes_no_memory_for_pairs_that_are_not_shown() -> None:
+    crowd = 5_000  # all pairs would take 200 MB; the first 20 share two more items with their neighbour
+    votes = [(f"{k}-{again}", f"w{j}", "ab"[(k + j) % 2]) for k in range(crowd) for again in range(1 + 2 * (k < 20))
+             for j in (k, (k + 1) % crowd)]  # fmt: skip
+    found = jurors.agreement(votes)
+    tracemalloc.start()
+    drawn = pairs_of(plot.agreement(found))[1]
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 50e6
+    assert len(drawn) == 19
+    assert set(drawn.values()) == {0.0}
 
 
 def test_bounds_widen_along_the_curve_that_was_computed() -> None:

@@ -7,8 +7,10 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from own_postgres import own_postgres, programs
@@ -87,15 +89,25 @@ def test_an_output_of_few_letters_gets_the_result(votes: Path) -> None:
         assert expected in ended.stdout
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT], ids=["term", "hup", "int"])
-def test_a_signal_leaves_no_temporary_file(number: signal.Signals, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("number", "command"),
+    [
+        (signal.SIGTERM, "label - -o out.csv"),
+        (signal.SIGHUP, "label - -o out.csv"),
+        (signal.SIGINT, "label - -o out.csv"),
+        (signal.SIGINT, "grade -"),
+        (signal.SIGINT, "report - -o out.html"),
+        (signal.SIGINT, "audit plan - -o out.csv"),
+    ],
+)
+def test_a_signal_leaves_no_temporary_file(number: signal.Signals, command: str, tmp_path: Path) -> None:
     if signal.getsignal(number) is signal.SIG_IGN:
         pytest.skip("whoever started the tests has it ignored")
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     process = subprocess.Popen(
-        [sys.executable, "-m", "jurors", "label", "-", "-o", str(tmp_path / "out.csv")], stdin=subprocess.PIPE,
-        stderr=subprocess.PIPE, env={**os.environ, "TMPDIR": str(temporary)},
+        [sys.executable, "-m", "jurors", *command.split()], stdin=subprocess.PIPE, stderr=subprocess.PIPE,
+        cwd=tmp_path, env={**os.environ, "TMPDIR": str(temporary)},
     )  # fmt: skip
     assert process.stdin is not None
     process.stdin.write(VOTES.encode())
@@ -108,6 +120,33 @@ def test_a_signal_leaves_no_temporary_file(number: signal.Signals, tmp_path: Pat
     assert (process.returncode, stderr) == (128 + number, b"Aborted!\n")
     assert [path.name for path in tmp_path.iterdir()] == ["temporary"]
     assert not any(temporary.iterdir())
+
+
+@pytest.mark.parametrize("command", ["grade", "report -o out.html"])
+def test_a_terminal_shows_what_takes_long_until_control_c_ends_it(command: str, tmp_path: Path) -> None:
+    item, vote = np.divmod(np.arange(600_000), 5)
+    juror = (item * 7919 + vote * 104_729) % 30_000  # which takes ten seconds or more
+    votes = zip(item.tolist(), juror.tolist(), (item * (vote + 3) % 11 < 5).tolist(), strict=True)
+    (tmp_path / "votes.csv").write_text("item,juror,label\n" + "".join(f"{i},w{j},{v}\n" for i, j, v in votes))
+    terminal, stderr = os.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "jurors", *command.split(), "votes.csv"], stdout=subprocess.PIPE, stderr=stderr,
+        cwd=tmp_path, env={**os.environ, "TMPDIR": str(tmp_path), "TERM": "xterm"},
+    )  # fmt: skip
+    os.close(stderr)
+    shown = b""
+    with suppress(OSError):  # its end
+        while b"so far" not in shown:
+            shown += os.read(terminal, 1000)
+        process.send_signal(signal.SIGINT)
+        while True:
+            shown += os.read(terminal, 1000)
+    os.close(terminal)
+    stdout, _ = process.communicate(timeout=240)
+    assert stdout == b""
+    assert process.returncode in (130, -signal.SIGINT)  # a shell makes 130 of both
+    assert shown.endswith(b"\r\x1b[KAborted!\r\n")  # the line is cleared first
+    assert [path.name for path in tmp_path.iterdir()] == ["votes.csv"]
 
 
 def test_names_that_are_no_text_can_be_read_and_written(tmp_path: Path) -> None:

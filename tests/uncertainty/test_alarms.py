@@ -204,6 +204,16 @@ def test_intervals_for_the_test_lack_the_luck_of_its_items() -> None:
     assert error == pytest.approx(np.hypot(0.01, binomial_error(np.array([0.75, 0.5]), 96)))
 
 
+@pytest.mark.parametrize("seed", range(30))
+def test_scores_of_many_could_be_equal_if_those_of_every_two_could(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    score, error = 0.7 + 0.02 * rng.normal(size=8), rng.uniform(0.01, 0.03, 8)
+    critical = NormalDist().inv_cdf(1 - 0.05 / 56)
+    gaps, errors = score[:, None] - score, np.hypot(error[:, None], error)
+    expected = bool((gaps <= critical * errors).all())
+    assert could_be_equal(graded(score.tolist(), error), list("abcdefgh")) is expected
+
+
 def test_two_scores_could_be_equal_up_to_the_critical_gap_of_all_pairs() -> None:
     critical = NormalDist().inv_cdf(1 - 0.05 / 6) * 0.01 * 2**0.5  # three jurors, six ordered pairs
     near, far = [0.8, 0.8 - 0.99 * critical, 0.79], [0.8, 0.8 - 1.01 * critical, 0.79]

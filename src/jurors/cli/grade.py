@@ -43,8 +43,9 @@ def grade(
     source: Source, grading: dict[str, Any], exam: bool, by: str | None, sides: dict[str, Any], output: Output
 ) -> None:
     """Grade the jurors of FILE without an answer key."""
-    source, grading = source.split_pairs(sides), {**grading, "exam": exam}
+    grading = {**grading, "exam": exam}
     with output.working("grading") as bar:
+        source = source.split_pairs(sides)
         if by is None:
             kind, data, options = source.load(grading, bar, by_item=bool(grading["gold"]))
             graded = kind.grade(data, **options)

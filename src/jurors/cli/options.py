@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import click
 
-from jurors.cli.output import INPUT_PATH, Command, ProgressBar, gathered
+from jurors.cli.output import INPUT_PATH, Command, gathered
 from jurors.errors import OPTIONS, OptionError, VotesError, speaking_flags, spell_options
 from jurors.jury.kinds import LABELS, NUMBERS, PREFERENCES, Kind, kind_of
 from jurors.options import (
@@ -28,6 +28,7 @@ from jurors.options import (
     column_names,
     flags_of,
 )
+from jurors.progress import ProgressBar
 
 _IN_TABLE = ", which this table holds"
 

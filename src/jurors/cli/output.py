@@ -26,7 +26,7 @@ from jurors._files import atomic_group, atomic_path, atomic_write, check_writabl
 from jurors._lazy import replace_unread
 from jurors.cli.main import print_data, print_error, print_output
 from jurors.errors import JurorsError, OutputError
-from jurors.progress import on_progress
+from jurors.progress import ProgressBar, on_progress
 from jurors.results import FORMATS_OF_RESULTS, Result
 
 if TYPE_CHECKING:
@@ -128,38 +128,6 @@ _SHOWN_NOTES = ("scale", "scored_again")  # notes on the scale that was detected
 
 
 @dataclass(frozen=True)
-class ProgressBar:
-    """The bar on a terminal: what is being done, and how much of it."""
-
-    bar: Any  #: rich's Progress with one task
-    what: str
-
-    def __call__(self, share: float) -> None:
-        """Move the bar to this share, from 0 to 1."""
-        self.bar.update(self.bar.task_ids[0], total=1.0, completed=share)
-
-    def at(self, what: str, share: float) -> None:
-        """Move the bar, and name what is being done now."""
-        self.bar.update(self.bar.task_ids[0], description=what, total=1.0, completed=share)
-
-    def doing(self, what: str) -> None:
-        """Name the stage of the work that is running now; its length is unknown."""
-        self._begin(f"{self.what}: {what}")
-
-    @contextmanager
-    def on(self, what: str) -> Iterator[ProgressBar]:
-        """Name something else for as long as the block takes."""
-        self._begin(what)
-        try:
-            yield self
-        finally:
-            self._begin(self.what)
-
-    def _begin(self, what: str) -> None:
-        self.bar.update(self.bar.task_ids[0], description=what, total=None, completed=0)
-
-
-@dataclass(frozen=True)
 class Output:
     """Where the result goes, in which format, and what the exit status means."""
 
@@ -190,7 +158,8 @@ class Output:
                 write_parquet(result, str(self.path))
             else:
                 render = getattr(result, FORMATS_OF_RESULTS[self.format])
-                text = render(**self.options) if self.format in ("text", "md") else render()
+                with self.working("writing the result"):  # much of it is computed now
+                    text = render(**self.options) if self.format in ("text", "md") else render()
                 page = '<!doctype html>\n<meta charset="utf-8">\n<title>jurors</title>\n'  # it stands on its own
                 self.write(f"{page}{text}" if self.format == "html" else text)
         if in_log and self.path is not None and not self.quiet:
@@ -212,25 +181,18 @@ class Output:
 
     @contextmanager
     def working(self, what: str) -> Iterator[ProgressBar | None]:
-        """Show a progress bar with the elapsed time, on stderr, on a terminal only, for as long as the block takes.
+        """Show progress on stderr, on a terminal only, where the block takes longer than a second.
 
         Returns
         -------
         ProgressBar or None
             Called with a share from 0 to 1, it shows how much is done; stages of long calls name themselves.
         """
-        if self.quiet or not sys.stderr.isatty():
+        if self.quiet or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
             yield None
             return
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-        columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-            bar.add_task(what, total=None)
-            progress = ProgressBar(bar, what)
-            with on_progress(progress.doing):
-                yield progress
+        with ProgressBar(what, sys.stderr) as bar, on_progress(bar.doing):
+            yield bar
 
     def warn(self, alarms: Sequence[Any]) -> None:
         """Print alarms on stderr, for formats whose stdout is data."""

@@ -25,9 +25,10 @@ from jurors.cli.options import (
     texts_options,
     votes_options,
 )
-from jurors.cli.output import INPUT_PATH, Output, ProgressBar, fail_on_option, path_option, quiet_option, target_options
+from jurors.cli.output import INPUT_PATH, Output, fail_on_option, path_option, quiet_option, target_options
 from jurors.errors import OptionError, OutputError, check_choice
 from jurors.jury.kinds import NUMBERS, PREFERENCES, kind_of
+from jurors.progress import ProgressBar
 from jurors.results import escape_text, without_secrets
 
 

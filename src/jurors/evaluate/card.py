@@ -224,7 +224,8 @@ def select_rows(order: Sequence[T], options: CardOptions, ranked: Sequence[T] | 
         return list(order)
     top = MOST_ROWS // 2 if options.top is None else options.top
     if ranked is not None and len(ranked) > 2 * top:
-        order = [row for row in order if row in set(ranked)]
+        among = set(ranked)
+        order = [row for row in order if row in among]
     return list(order) if len(order) <= 2 * top else [*order[:top], *order[len(order) - top :]]
 
 

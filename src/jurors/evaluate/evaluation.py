@@ -234,10 +234,10 @@ class Calibrated:
         """Whether scores are known in common scenarios, so that their distances are known better than they are."""
         return self.score_draws is not None and self.rules is None
 
-    def gap_errors(self, k: int) -> Floats:
-        """(N,) standard errors of the distances of all scores to that of juror k; only where there are scenarios."""
-        gap = self.score_draws - self.score_draws[k]
-        return np.asarray(np.sqrt(gap.var(axis=1) + self.score_doubt + self.score_doubt[k]))
+    def gap_errors(self, k: int, others: Any = slice(None)) -> Floats:
+        """Standard errors of the distances of these scores to that of juror k; only where there are scenarios."""
+        gap = self.score_draws[others] - self.score_draws[k]
+        return np.asarray(np.sqrt(gap.var(axis=1) + self.score_doubt[others] + self.score_doubt[k]))
 
     def with_gold(self, items: int) -> NamedMapping | None:
         """Juror -> the ± that its score would be known to, were so many more items gold; NaN where it is unknown.

@@ -205,7 +205,8 @@ def _paired_changes(evaluation: Evaluation, votes: Votes, earlier: EarlierRun) -
     rows = np.array([(k, place[name]) for k, name in enumerate(names[0]) if name in place])
     if not len(rows):
         return {}
-    jurors = [name for name in evaluation.jurors if name in set(earlier.evaluation.jurors)]
+    in_both = set(earlier.evaluation.jurors)
+    jurors = [name for name in evaluation.jurors if name in in_both]
     labels = list(dict.fromkeys((*evaluation.labels, *earlier.evaluation.labels)))
     tuples = np.stack([run.tuple_of_row[rows[:, k]] for k, run in enumerate(counted)], axis=1)
     pairs, weights = np.unique(tuples, axis=0, return_counts=True)
@@ -359,10 +360,10 @@ def _compare_runs(source: SystemVotes, earlier: Votes, groups: NDArray[Any]) -> 
     labels = tuple(dict.fromkeys((*now.labels, *earlier.labels)))
     if now.scale == "ordinal" and labels != now.labels:
         labels = tuple(sorted(labels, key=lambda label: (isinstance(label, str), label)))
-    parts = []
+    parts, place = [], {name: k for k, name in enumerate(jurors)}
     for votes, first_row in ((now, 0), (earlier, now.rows)):
         row, juror, code = votes.triples()
-        juror_of = np.array([jurors.index(name) for name in votes.jurors])
+        juror_of = np.array([place[name] for name in votes.jurors])
         label_of = np.array([labels.index(name) for name in votes.labels])
         parts.append((row + first_row, juror_of[juror], label_of[code]))
     row, juror, code = (np.concatenate(part) for part in zip(*parts, strict=True))

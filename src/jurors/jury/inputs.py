@@ -316,7 +316,7 @@ def drop_silent_jurors(votes: Votes) -> tuple[Votes, list[Alarm]]:
     message = (
         f"{format_first_names(map(repr, silent), 8)} never voted and {'is' if len(silent) == 1 else 'are'} left out"
     )
-    others = [name for name in votes.jurors if name not in set(silent)]
+    others = [name for name, has_voted in zip(votes.jurors, voted, strict=True) if has_voted]
     return votes.take(others), [Alarm("no_votes", "warning", message, float(len(silent)), silent)]
 
 

@@ -196,8 +196,8 @@ def panels(
         return _panel(evaluation, group, changed=changed, **about)
 
     whole, without = compared(names), []
-    for name in names:
-        report_progress(f"grading without {name}")
+    for k, name in enumerate(names):
+        report_progress("grading without each juror", k / len(names))
         without.append(replace(compared([j for j in names if j != name]), without=name))
     result = PanelComparison(
         whole=whole, panels=tuple(without), most_changed=most_changed, level=level, alarms=graded.alarms
@@ -205,12 +205,11 @@ def panels(
     if prices is None:
         return result
     smaller = [group for size in range(MIN_JURORS, len(names) - 1) for group in combinations(names, size)]
-    report_progress(f"grading {len(smaller)} smaller panels")
-    alike = (
-        x
-        for x in (whole, *without, *map(compared, smaller))
-        if x.changed <= most_changed and x.half_width <= _AS_NARROW * x.half_width_in_whole
-    )
+    candidates = [whole, *without]
+    for k, group in enumerate(smaller):
+        report_progress("grading smaller panels", k / len(smaller))
+        candidates.append(compared(group))
+    alike = (x for x in candidates if x.changed <= most_changed and x.half_width <= _AS_NARROW * x.half_width_in_whole)
     return replace(result, cheapest=min(alike, key=lambda x: (x.price or 0.0, x.changed)))
 
 

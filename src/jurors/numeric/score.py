@@ -266,8 +266,8 @@ class NumberScores(Drawable):
             len(ranked),
             lambda k: f"{shorten(short[k])} ({head} {shown(value[k])}, {shown_range(ends[k])})",
         )
-        others = [k for k in range(len(self.jurors)) if k not in set(ranked)]
-        order = sort_rows([*ranked, *others], self.jurors, numbers, options)
+        everyone = list(dict.fromkeys((*ranked, *range(len(self.jurors)))))
+        order = sort_rows(everyone, self.jurors, numbers, options)
         shown_jurors = select_rows(order, options, ranked)
         title = f"{count_noun(self.items, 'item')} with a true value, {count_noun(len(self.jurors), 'juror')}"
         table, left = self._juror_table(shown_jurors), len(self.jurors) - len(shown_jurors)

@@ -339,7 +339,7 @@ def _accuracies(findings: ReportFindings) -> PageTable | None:
     """One row per juror and label, so that sixteen labels read as well as two."""
     e = findings.evaluation
     width = 4 if findings.keyed is None else 6
-    order = [*e.ranking.order, *(j for j in e.jurors if j not in set(e.ranking.order))]
+    order = list(dict.fromkeys((*e.ranking.order, *e.jurors)))
     most = max(1, _MAX_CELLS // (width * len(e.labels)))
     shown = list(e.jurors) if len(e.jurors) <= most else order[:most]
     left = (len(e.jurors) - len(shown)) * len(e.labels)

@@ -577,9 +577,14 @@ def could_be_equal(e: Evaluation, jurors: list[str]) -> bool:
     if len(which) < 2 or (calibrated is None and not np.isfinite(error[which]).all()):
         return False
     critical = NormalDist().inv_cdf(1 - 0.05 / (len(which) * (len(which) - 1)))
-    for k in which:
-        errors = np.hypot(error[k], error) if calibrated is None else calibrated.gap_errors(int(k))
-        if (score[k] - score[which] > critical * errors[which]).any():
+    # Of a large crowd, only those that could differ if all else were known: the best of them and the worst first.
+    doubt, scores = (error**2 if calibrated is None else calibrated.score_doubt)[which], score[which]
+    reach = 0.999 * critical * np.sqrt(doubt + doubt.min())
+    low = which[scores.max() - scores > reach]
+    high = which[scores - scores.min() > reach]
+    for k in high[np.argsort(-score[high])]:
+        errors = np.hypot(error[k], error[low]) if calibrated is None else calibrated.gap_errors(int(k), low)
+        if (score[k] - score[low] > critical * errors).any():
             return False
     return True
 

@@ -601,7 +601,7 @@ def factorized(table: SourceTable, columns: Sequence[int]) -> list[Column]:
         return next((name for name, limit in limits.items() if largest < limit), "BIGINT")
 
     if table.held is not None:
-        coded = []
+        coded: list[Column] = []
         for k in columns:
             distinct, code = _held_codes(table.held[k])
             values, absent = table.parse(distinct, k), code < 0
@@ -657,7 +657,7 @@ def grid(table: SourceTable, columns: Sequence[int]) -> tuple[NDArray[Any], Sequ
 def _held_codes(cells: Sequence[str | None]) -> tuple[list[str], NDArray[np.int64]]:
     """Distinct cells by first appearance, and the code of each cell; -1 where it is empty."""
     distinct = list(filter(None, dict.fromkeys(cells)))
-    place = {None: -1, **dict(zip(distinct, range(len(distinct)), strict=True))}
+    place: dict[str | None, int] = {None: -1} | {cell: k for k, cell in enumerate(distinct)}
     return distinct, np.fromiter(map(place.__getitem__, cells), dtype=np.int64, count=len(cells))
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import threading
+import tracemalloc
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -234,6 +235,37 @@ def test_a_table_of_text_asks_no_reader(tmp_path: Path, monkeypatch: pytest.Monk
     (tmp_path / "a.csv").write_text("a,b\nx,y\n")
     for source in (tmp_path / "a.csv", tmp_path):
         assert read_votes(source).jurors == ("a", "b")
+
+
+def test_a_stream_is_stored_block_by_block(tmp_path: Path) -> None:
+    class Stream:
+        blocks = 64
+
+        def read(self, size: int) -> bytes:
+            self.blocks -= 1
+            return bytes(size) if self.blocks else b""
+
+    tracemalloc.start()
+    stored = locate.store_stream(Stream(), tmp_path / "stored")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert stored.stat().st_size > 10 * peak
+
+
+def test_a_small_file_is_opened_to_see_what_it_is_and_to_read_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "votes.csv").write_text("item,ann,bob\nq1,yes,no\nq2,no,no\n")
+    opened: list[Path] = []
+    real: Any = Path.open
+
+    def counted(path: Path, *how: Any, **more: Any) -> Any:
+        opened.append(path)
+        return real(path, *how, **more)
+
+    monkeypatch.setattr(Path, "open", counted)
+    assert read_sketch(tmp_path / "votes.csv").items == 2
+    assert opened.count(tmp_path / "votes.csv") == 2
 
 
 def test_a_named_pipe_is_read_once_and_an_empty_one_is_not_waited_for(

@@ -323,7 +323,8 @@ def against_key(
     check_result(evaluation, (Evaluation,), "estimates against a key")
     check_result(keyed, (KeyedEvaluation,), "actual numbers")
     check_graded(evaluation)
-    jurors, short = [j for j in evaluation.jurors if j in set(keyed.jurors)], short_names(evaluation.jurors)
+    by_key, short = set(keyed.jurors), short_names(evaluation.jurors)
+    jurors = [juror for juror in evaluation.jurors if juror in by_key]
     compared: list[tuple[Any, ...]] = [("score", juror) for juror in jurors]
     if not evaluation.exam:
         labels_of_both = [label for label in evaluation.labels if label in keyed.labels]

@@ -59,17 +59,21 @@ def agreement(
     statistics = result if isinstance(result, AgreementStatistics) else agreement_statistics(_sketch(result))
     size = len(statistics.jurors)
     _check_size(size)
-    pairs = (statistics.first, statistics.second)
-    matrix = _symmetric(size, pairs, statistics.pair_agreement, np.nan)
-    items = _symmetric(size, pairs, statistics.pair_items, 0.0)
+    pairs, common = np.array([statistics.first, statistics.second]), np.asarray(statistics.pair_items)
     what = "The best and worst" if jurors is None else "Shown"
     if isinstance(result, Evaluation) or jurors is not None:
         names = shown_jurors(result, jurors) if isinstance(result, Evaluation) else list(jurors or ())
         shown = name_positions(statistics.jurors, names, "juror")
     else:
         what = "Those that share the most items"
-        shown = sorted(np.argsort(-items.sum(axis=1), kind="stable")[:MOST_JURORS].tolist())
-    matrix, items = matrix[np.ix_(shown, shown)], items[np.ix_(shown, shown)]
+        shared = np.bincount(pairs.ravel(), weights=np.tile(common, 2), minlength=size)
+        shown = sorted(np.argsort(-shared, kind="stable")[:MOST_JURORS].tolist())
+    place = np.full(size, -1)
+    place[shown] = np.arange(len(shown))
+    among = (place[pairs] >= 0).all(axis=0)  # of the pairs of a large crowd, those that are shown
+    both = tuple(place[pairs[:, among]])
+    matrix = _symmetric(len(shown), both, np.asarray(statistics.pair_agreement)[among], np.nan)
+    items = _symmetric(len(shown), both, common[among], 0.0)
     names = [short_names(statistics.jurors)[statistics.jurors[k]] for k in shown]
     alpha = statistics.krippendorff_alpha
     share = "" if statistics.agreement is None else f"two votes agree {float(statistics.agreement):.1%} of the time"
@@ -149,7 +153,7 @@ def _sketch(evaluation: Evaluation) -> Any:
     return evaluation.sketch
 
 
-def _symmetric(size: int, pairs: tuple[Any, Any], values: Any, empty: float) -> Floats:
+def _symmetric(size: int, pairs: tuple[Any, ...], values: Any, empty: float) -> Floats:
     """Make a matrix of the pairs' values, on both sides of the diagonal."""
     matrix = np.full((size, size), empty)
     matrix[pairs] = matrix[pairs[::-1]] = values

@@ -166,8 +166,8 @@ def _joined(con: duckdb.DuckDBPyConnection, parts: Sequence[TablePart], progress
             selects.append(f"SELECT {', '.join(cells)} FROM {_relation(group)}")
         columns = ", ".join(f"c{k}" for k in range(len(names)))
         sql = f"({' UNION ALL '.join(selects)}) AS files({columns})"
-    held = first.held if len(parts) == 1 else None
-    return SourceTable(con=con, parts=tuple(parts), sql=sql, names=names, types=types, held=held, progress=progress)
+    plain = first.held if len(parts) == 1 else None
+    return SourceTable(con=con, parts=tuple(parts), sql=sql, names=names, types=types, held=plain, progress=progress)
 
 
 def text_cell(column: str, kind: str) -> str:

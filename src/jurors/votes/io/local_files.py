@@ -250,6 +250,8 @@ def _copy(path: Path, target: Path, *, skip: int = 0) -> Path:
 
 def _mixes_newlines(path: Path, head: bytes) -> bool:
     """Whether lines end in more than one of CR LF, CR and LF, which DuckDB's strict reading refuses or misreads."""
+    if b"\r" not in head and len(head) < HEAD:  # the whole file
+        return False
     with path.open("rb") as file:
         if b"\r" not in head and not any(b"\r" in block for block in iter(lambda: file.read(HEAD), b"")):
             return False

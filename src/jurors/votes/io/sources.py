@@ -25,6 +25,7 @@ from typing import Any, BinaryIO, TextIO, TypeAlias
 
 from jurors.errors import OptionError, VotesError, closest_name
 from jurors.options import Format
+from jurors.progress import report_progress
 from jurors.results import without_secrets
 
 TABLE_SEPARATOR = "::"
@@ -369,6 +370,7 @@ def store_stream(stream: Any, target: Path) -> Path:
     """
     with target.open("wb") as file:
         while block := stream.read(_BLOCK):
+            report_progress(f"storing what is piped in, {file.tell() // _MEGABYTE:,} MB")
             file.write(block.encode("utf-8", "surrogateescape") if isinstance(block, str) else block)
     return target
 
@@ -465,7 +467,7 @@ class _Measured(io.RawIOBase):
     def __init__(self, path: Path, room: UnpackLimit, allowed: int | None) -> None:
         self._packed = path.open("rb")
         self._file = gzip.GzipFile(fileobj=self._packed)
-        self._room, self._allowed, self._read = room, allowed, 0
+        self._room, self._allowed, self._read, self._size = room, allowed, 0, max(path.stat().st_size, 1)
 
     def readable(self) -> bool:
         """Always."""
@@ -475,6 +477,7 @@ class _Measured(io.RawIOBase):
         """The next bytes."""
         size = self._file.readinto(buffer)
         self._read += size
+        report_progress("unpacking", self._packed.tell() / self._size)
         self._room.check(self._read, self._packed.tell(), self._allowed)
         return size
 
