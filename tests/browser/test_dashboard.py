@@ -131,6 +131,8 @@ def test_an_alarm_is_acknowledged_and_its_change_accepted(open_page: Any, server
         client.post_votes("handled", votes(range(600, 1500), bad="dee"))
         assert client.alarms("handled")["pending"] >= 1
         page = open_page("#/handled").page
+        page.locator("#alarms button", has_text="Grades since").first.click()
+        page.wait_for_selector("#alarms p:has-text('Since the change: ')")
         for action, event in (("Acknowledge", "acknowledged"), ("Accept", "accepted")):
             with page.expect_response(lambda answer: "/alarms/" in answer.url) as answered:
                 page.locator("#alarms button", has_text=action).first.click()

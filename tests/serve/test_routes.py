@@ -265,7 +265,8 @@ def test_an_expected_change_raises_no_alarm_and_what_is_watched_cannot_change_la
     state = json.loads(client.app.state.store.drift_state(client.app.state.store.project("shop").id)[1])  # type: ignore[attr-defined]
     assert (state["block"], state["expect"]) == ("20", ["prevalence", "silence"])
     assert client.put(SHOP, json={"block": 20, "expect": ["prevalence", "silence"]}).status_code == 200
-    for change in ({"block": 50}, {"expect": []}):
+    changes: list[dict[str, Any]] = [{"block": 50}, {"expect": []}]
+    for change in changes:
         assert error_of(client.put(SHOP, json=change)) == (409, "option")
     assert client.put("/v1/projects/new", json={"block": "2 bananas"}).status_code == 400
 
