@@ -69,8 +69,8 @@ def test_all_rates_and_all_differences_hold_at_once_at_every_look() -> None:
     missed = {"by system": [0, 0], "not by system": [0, 0]}
     for seed in range(12):
         votes, by, key, true = _case(seed, questions=40)
-        for name, options in (("by system", {"by": by}), ("not by system", {})):
-            sheet = _answered(plan(votes, 60, seed=seed, **options), key)
+        for name, groups in (("by system", by), ("not by system", None)):
+            sheet = _answered(plan(votes, 60, seed=seed, by=groups), key)
             bad = np.zeros(2, dtype=bool)
             for labelled in (20, 60):
                 labels = sheet.labels[:labelled] + (None,) * (60 - labelled)
@@ -93,8 +93,8 @@ def test_pairs_on_the_same_questions_prove_an_order_with_fewer_labels() -> None:
         items = [f"{name}{q}" for name in "ab" for q in range(100)]
         table = jurors.Votes.from_matrix(votes, items=items)
         by, key = [item[0] for item in items], dict(zip(items, np.where(truth, "pass", "fail"), strict=True))
-        for options in ({"by": by}, {}):
-            audit = systems(table, _answered(plan(table, 100, seed=seed, **options), key), by=by)
+        for groups in (by, None):
+            audit = systems(table, _answered(plan(table, 100, seed=seed, by=groups), key), by=by)
             widths.append(audit.differences[0].high - audit.differences[0].low)
     assert np.mean(widths[::2]) < 0.7 * np.mean(widths[1::2])
 

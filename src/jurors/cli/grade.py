@@ -238,7 +238,7 @@ def score(
 @output_options("text", "json", "csv", "md", card=True)
 def compare(
     source: Source, key: KeySource, methods: str | None, answers: tuple[str, ...], between: str | None,
-    panels: bool, price: tuple[str, ...], most_changed: float, seed: int, output: Output,
+    by: str | None, panels: bool, price: tuple[str, ...], most_changed: float, seed: int, output: Output,
 ) -> None:  # fmt: skip
     """Compare methods side by side, and with the truth if you give a key.
 

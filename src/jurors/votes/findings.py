@@ -104,7 +104,7 @@ def merging_options(groups: Sequence[Sequence[Label]]) -> dict[str, Any]:
     """The option that makes one label of the names in each group: that for case, where they differ only by it."""
     if all(len({_folded(name) for name in group}) == 1 for group in groups):
         return {"ignore_case": True}
-    return {"map": ",".join(f"{name}={group[0]}" for group in groups for name in group[1:])}
+    return {"map": {name: group[0] for group in groups for name in group[1:]}}
 
 
 def similar_labels(labels: Sequence[Label], counts: NDArray[np.int64]) -> Iterator[Finding]:
@@ -113,13 +113,13 @@ def similar_labels(labels: Sequence[Label], counts: NDArray[np.int64]) -> Iterat
     Examples
     --------
     >>> [finding.message for finding in similar_labels(["pass", "passed", "fail"], np.array([9, 3, 8]))]
-    ["'pass' and 'passed' look like one label and count as different ones: merge them with --map passed=pass"]
+    ["'pass' and 'passed' look like one label and count as different ones: merge them with map={'passed': 'pass'}"]
     """
     if not (groups := one_label(labels, counts)):
         return
     shown = "; ".join(" and ".join(map(repr, group)) for group in groups[:6])
     options = merging_options(groups)
-    fix = "--ignore-case" if "ignore_case" in options else f"--map {shlex.quote(options['map'])}"
+    fix = ", ".join(f"{name}={value}" for name, value in options.items())
     one = "one label" if len(groups) == 1 else "one label each"
     message = f"{shown} look like {one} and count as different ones: merge them with {fix}"
     yield Finding("similar_labels", message, tuple(x for group in groups for x in group), "alarm", float(len(groups)))
