@@ -535,14 +535,15 @@ def _print_audits(draws: int) -> None:
         pairs = list(combinations(range(len(true)), 2))
         rates = np.array([true[s] for s in sorted(true)])
         leads = np.array([rates[a] - rates[b] for a, b in pairs])
-        at = pairs.index(tuple(sorted(place[s] for s in closest)))
+        first, second = sorted(place[s] for s in closest)
+        at = pairs.index((first, second))
         side = 1 if leads[at] > 0 else -1
         scaled = np.array([float(label == good) for label in panel.labels])
 
         needed: dict[str, list[int]] = {"uniform": [], "by system": []}
         held, alpha = 0, (1 - LEVEL) / len(pairs)
-        for seed, (kind, options) in product(range(draws), (("uniform", {}), ("by system", {"by": by}))):
-            sheet = jurors.audit.plan(panel, min(MOST_LABELS, len(by)), seed=seed, **options)
+        for seed, (kind, groups) in product(range(draws), (("uniform", None), ("by system", by))):
+            sheet = jurors.audit.plan(panel, min(MOST_LABELS, len(by)), seed=seed, by=groups)
             low, high = 0, len(sheet)
             while high - low > 10:  # what is proved stays proved
                 middle = (low + high) // 2

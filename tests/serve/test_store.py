@@ -24,13 +24,13 @@ from served import client_of, counted_tuples, error_of, tuples_of
 
 from jurors.cli.main import main
 from jurors.errors import OptionError
+from jurors.monitor.notify import NotificationQueue, Receiver
 from jurors.serve import store as store_module
 from jurors.serve.app import Notifier, Settings, Upkeep, run
 from jurors.serve.database import MIGRATIONS, SQLite
 from jurors.serve.errors import ApiError, NoProject, StoreDamaged, StoreUnavailable
 from jurors.serve.grading import AlarmWatch, ProjectGrades, ProjectReader
 from jurors.serve.store import SqlStore, batch_of, open_store, store_name
-from jurors.watch.notify import NotificationQueue, Receiver
 
 
 def votes(*texts: str, **more: Any) -> Any:

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from jurors.errors import OptionError
-from jurors.watch import notify as delivery
-from jurors.watch.notify import NotificationQueue, NotifyProgram, Webhook, receivers_of
+from jurors.monitor import notify as delivery
+from jurors.monitor.notify import NotificationQueue, NotifyProgram, Webhook, receivers_of
 
 EVENT = {
     "event": "raised", "id": "stream 1", "kind": "k", "level": "alarm", "message": "$(touch x); `id`\0\n",

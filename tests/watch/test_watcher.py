@@ -18,8 +18,8 @@ from other_tools import SAMPLES
 from jurors import Sketch, read_votes, simulate
 from jurors.errors import JurorsError, VotesError
 from jurors.monitor import Monitor
+from jurors.monitor.notify import NotificationQueue, Receiver
 from jurors.options import Reading
-from jurors.watch.notify import NotificationQueue, Receiver
 from jurors.watch.sources import source_of
 from jurors.watch.watcher import Watcher
 

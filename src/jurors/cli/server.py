@@ -232,10 +232,10 @@ def watch(
     SIGTERM end it with status 0.
     """
     from jurors.monitor import Monitor
+    from jurors.monitor.notify import NotificationQueue, receivers_of
     from jurors.monitor.windows import duration
     from jurors.options import Reading
     from jurors.votes.scale import Recoding
-    from jurors.watch.notify import NotificationQueue, receivers_of
     from jurors.watch.sources import source_of
     from jurors.watch.watcher import Watcher, make_display, watch_source
 

@@ -25,6 +25,7 @@ from uvicorn.supervisors import Multiprocess
 
 from jurors._files import temp_directory
 from jurors.errors import JurorsError, OptionError
+from jurors.monitor.notify import AlarmState, NotificationQueue, receivers_of
 from jurors.serve.auth import ServerLimits
 from jurors.serve.database import Project
 from jurors.serve.errors import NoProject
@@ -36,7 +37,6 @@ from jurors.serve.routes import ROUTERS
 from jurors.serve.store import SqlStore, open_store, store_name
 from jurors.serve.votes import Journal, VoteValidator
 from jurors.versions import VERSION
-from jurors.watch.notify import AlarmState, NotificationQueue, receivers_of
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,8 +26,8 @@ from jurors.evaluate.evaluation import Evaluation
 from jurors.jury.check import Verdict, check
 from jurors.monitor import Monitor
 from jurors.monitor.monitor import read_snapshot, text_of
+from jurors.monitor.notify import AlarmState, Event, NotificationQueue
 from jurors.results import escape_text, json_ready
-from jurors.watch.notify import AlarmState, Event, NotificationQueue
 from jurors.watch.sources import Vote, VoteSource
 
 _AT_ONCE = 500  # votes that are counted before drift is tested: what is counted together has no order
