@@ -128,10 +128,10 @@ def measure_scores(bench: Bench) -> Part:
         rows = [(title, a[0], *a[2:4], b[0], *more) for (title, a, b), more in zip(by_name[name], excess, strict=True)]
         ends = ("expected − actual", "later") if name == "wrong_labels" else ()
         yield name, table(("jurors", heads[0], *heads[2:], *ends), rows)
-    columns = ("inside", "width", "interval score", "constant band", "RMSE", "RMSE, all panels")
+    more_heads = ("inside", "width", "interval score", "constant band", "RMSE", "RMSE, all panels")
     for name in BANDED:
         rows = [(title, *b, a[4]) for title, a, b in by_name[name]]
-        yield "", table((f"{NAMES[name]}, later panels", *columns), rows)
+        yield "", table((f"{NAMES[name]}, later panels", *more_heads), rows)
     kinds = []
     for kind in ("LLMs", "people", "programs"):
         of_kind = Outcomes([row for row in real.rows if row[0].kind == kind])

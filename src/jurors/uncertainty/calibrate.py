@@ -287,7 +287,7 @@ def _gold_sums(jury: JuryVotes, odds: list[Floats], drawn: Scenarios, gold: Floa
 
 # -- distributions and intervals ---------------------------------------------------------------------------------------
 
-PANEL_DEVIATION = 0.05  #: radians by which prevalences and wrong labels deviate beyond that: later panels showed more
+PANEL_DEVIATION = 0.1  #: radians by which prevalences and wrong labels deviate beyond that: later panels showed more
 _WIDEST = 0.6  # radians; the uniform distribution has about half of that
 _NOISE = 7  # values that every scenario is spread to
 
