@@ -27,7 +27,7 @@ from importlib.util import find_spec
 from textwrap import fill
 from typing import Any, ClassVar, TypeAlias
 
-from jurors.errors import VotesError, spell_options
+from jurors.errors import VotesError, short_names, spell_options
 from jurors.versions import DOCUMENT
 
 # -- escaping ----------------------------------------------------------------------------------------------------
@@ -459,7 +459,10 @@ class Listing:
 Block: TypeAlias = "str | Prose | Table | Notes | Listing"
 
 
-def shorten(text: str, width: int) -> str:
+LONGEST_NAME = 30  #: columns of a juror's name
+
+
+def shorten(text: str, width: int = LONGEST_NAME) -> str:
     """Replace the middle of a long text by an ellipsis.
 
     Returns
@@ -471,6 +474,8 @@ def shorten(text: str, width: int) -> str:
     >>> shorten("a-very-long-name-of-a-model", 12), shorten("short", 12)
     ('a-very…model', 'short')
     """
+    if text.isascii() and len(text) <= width:
+        return text
     from rich.cells import cell_len, set_cell_size
 
     if cell_len(text) <= width:
@@ -762,3 +767,40 @@ def inert(text: str) -> str:
     '{"a":"\\u003c/script\\u003e"}'
     """
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+# -- names that fit -----------------------------------------------------------------------------------------------
+
+
+def shorten_names(names: Sequence[str], width: int) -> dict[str, str]:
+    """Names that fit a column: without the beginning that all share, and where that is not enough, their middle.
+
+    Returns
+    -------
+    dict
+        Name -> what to print. Names that become equal are numbered.
+
+    Examples
+    --------
+    >>> shorten_names(["openrouter/meta/llama-4", "openrouter/openai/gpt-5"], 16)
+    {'openrouter/meta/llama-4': 'meta/llama-4', 'openrouter/openai/gpt-5': 'openai/gpt-5'}
+    >>> shorten_names(["a-very-long-name-of-one-juror"], 16)
+    {'a-very-long-name-of-one-juror': 'a-very-l…e-juror'}
+    """
+    shown = short_names(tuple(names))
+    cut = {name: shorten(text, width) for name, text in shown.items()}
+    if len(set(cut.values())) == len(cut):
+        return cut
+    marks = [f"#{k + 1}" for k in range(len(shown))]
+    return {j: shorten(text, width - len(mark)) + mark for (j, text), mark in zip(shown.items(), marks, strict=True)}
+
+
+def replace_names(text: str, names: Mapping[str, str]) -> str:
+    """A sentence in which jurors are called as the table does.
+
+    Returns
+    -------
+    str
+    """
+    longest = sorted((name for name, shown in names.items() if shown != name), key=lambda name: -len(name))
+    return re.sub("|".join(map(re.escape, longest)), lambda found: names[found[0]], text) if longest else text

@@ -23,11 +23,12 @@ import jurors
 from jurors import Sketch, Votes
 from jurors.errors import short_names
 from jurors.evaluate.alarms import Alarm
-from jurors.evaluate.card import CardOptions, select_rows, shorten_names, shown_jurors
+from jurors.evaluate.card import CardOptions, select_rows, shown_jurors
 from jurors.evaluate.evaluation import rank_jurors
 from jurors.jury.compare import score_labels
 from jurors.options import Label
 from jurors.reporting.page import report_html
+from jurors.results import shorten_names
 
 
 def test_all_pairs_at_once_have_the_correlations_that_each_has_alone() -> None:

@@ -354,7 +354,7 @@ def test_a_trio_with_very_many_labels_is_estimated_and_says_what_was_not_tested(
 
 @pytest.mark.parametrize(
     ("others", "remedy"),
-    [(("No", "Yes"), "--ignore-case"), (("failed", "passed"), "--map"), (("false", "true"), "--map")],
+    [(("No", "Yes"), "ignore_case=True"), (("failed", "passed"), "map="), (("false", "true"), "map=")],
 )
 @pytest.mark.parametrize("mixed", [False, True], ids=["by another juror", "by the same juror"])
 def test_two_names_of_one_label_raise_one_alarm_with_the_remedy(
@@ -368,8 +368,8 @@ def test_two_names_of_one_label_raise_one_alarm_with_the_remedy(
     (alarm,) = [alarm for alarm in result.alarms if alarm.level != "note"]
     assert (alarm.reason, remedy in alarm.message) == ("similar_labels", True)
     assert "depend on the item" not in result.to_text()
-    flag = {"ignore_case": True} if remedy == "--ignore-case" else {"map": alarm.message.split("--map ")[1].split(",")}
-    assert jurors.grade(jurors.Votes.from_matrix(text), **flag).labels == usual
+    option = alarm.message.split("merge them with ")[1]
+    assert eval(f"jurors.grade(jurors.Votes.from_matrix(text), {option})").labels == usual
 
 
 def test_a_juror_with_labels_of_its_own_is_called_that() -> None:

@@ -225,7 +225,7 @@ def result(
     source: Source, answers: tuple[str, ...], second: tuple[str, ...], until: tuple[str, ...], system: str | None,
     good: str | None, level: float, output: Output,
 ) -> None:  # fmt: skip
-    """Compute what a person's labels prove about the jurors of FILE, or with --system about its systems.
+    """Compute what a person's labels prove about the jurors of FILE, or (--system) its systems.
 
     With --until, exit status 3 unless every goal is reached.
     """

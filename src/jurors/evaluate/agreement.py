@@ -70,10 +70,10 @@ from numpy.typing import NDArray
 
 from jurors._numeric import Floats, Integers
 from jurors.errors import SketchError
-from jurors.evaluate.card import CardOptions, select_rows, shorten_names
+from jurors.evaluate.card import CardOptions, select_rows
 from jurors.evaluate.solution import vote_counts
 from jurors.options import Label
-from jurors.results import Columns, Drawable, Notes, Table
+from jurors.results import Columns, Drawable, Notes, Table, shorten_names
 from jurors.sketch.pairs import Pairs
 from jurors.sketch.sketch import Sketch
 from jurors.votes.codes import numerals

@@ -8,7 +8,6 @@ many rows are shown, which columns fit, how alarms are shortened, and the senten
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from textwrap import wrap
@@ -22,7 +21,7 @@ from jurors.evaluate.confidence import confidence_tables
 from jurors.evaluate.consistency import describe_bias
 from jurors.evaluate.family import suggest_families
 from jurors.options import Label
-from jurors.results import Block, Columns, Notes, Table, columns_of
+from jurors.results import LONGEST_NAME, Block, Columns, Notes, Table, columns_of, replace_names, shorten, shorten_names
 
 if TYPE_CHECKING:
     from jurors.evaluate.consistency import SelfAgreement
@@ -32,8 +31,7 @@ WIDTH = 80  #: columns of a terminal
 MOST_ROWS = 20  #: of a card; of more jurors, the best and the worst known
 _MOST_ALARM_LINES, _LEAST_ALARM_LINES = 5, 4  # the most severe alarm has room in any case
 _LINES = 24  # of a terminal: a card of eight jurors fits, if need be with fewer lines of alarms
-LONGEST_NAME = 30  #: characters of a juror's name,
-_SHORTEST_NAME = 16  # and how far it is shortened to make room for columns
+_SHORTEST_NAME = 16  # of a juror, to make room for columns
 _LONGEST_LABEL = 20
 _MOST_LABELS = 6  # with more labels, a full card's rows show the best and the worst
 _DEPENDENT = 0.7  # of the jurors: a panel that is worth less than this says so
@@ -110,56 +108,6 @@ def _decimals(e: Evaluation) -> int:
 
 
 # -- names ------------------------------------------------------------------------------------------------------
-
-
-def shorten_names(names: Sequence[str], width: int) -> dict[str, str]:
-    """Names that fit a column: without the beginning that all share, and where that is not enough, their middle.
-
-    Returns
-    -------
-    dict
-        Name -> what to print. Names that become equal are numbered.
-
-    Examples
-    --------
-    >>> shorten_names(["openrouter/meta/llama-4", "openrouter/openai/gpt-5"], 16)
-    {'openrouter/meta/llama-4': 'meta/llama-4', 'openrouter/openai/gpt-5': 'openai/gpt-5'}
-    >>> shorten_names(["a-very-long-name-of-one-juror"], 16)
-    {'a-very-long-name-of-one-juror': 'a-very-l…e-juror'}
-    """
-    shown = short_names(tuple(names))
-    cut = {name: shorten(text, width) for name, text in shown.items()}
-    if len(set(cut.values())) == len(cut):
-        return cut
-    marks = [f"#{k + 1}" for k in range(len(shown))]
-    return {j: shorten(text, width - len(mark)) + mark for (j, text), mark in zip(shown.items(), marks, strict=True)}
-
-
-def replace_names(text: str, names: Mapping[str, str]) -> str:
-    """A sentence in which jurors are called as the table does.
-
-    Returns
-    -------
-    str
-    """
-    longest = sorted((name for name, shown in names.items() if shown != name), key=lambda name: -len(name))
-    return re.sub("|".join(map(re.escape, longest)), lambda found: names[found[0]], text) if longest else text
-
-
-def shorten(name: object, width: int = LONGEST_NAME) -> str:
-    """A name, without its middle where it is longer than `width` characters.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> shorten("gpt-4o-2024-08-06", 12)
-    'gpt-4o…08-06'
-    """
-    text, tail = str(name), (width - 1) // 2
-    return text if len(text) <= width else f"{text[: width - 1 - tail]}…{text[len(text) - tail :]}"
 
 
 def _list_labels(labels: Sequence[Label], between: str, room: int) -> str:
@@ -314,13 +262,8 @@ def result_card(
     remarks = wrapped(*(f"{line[:1].upper()}{line[1:]}." for line in result.remarks))
     more = [f"{left:,} more {what}: full=True shows all, top= selects."] if left else []
     blocks = [table, *more, *(_renamed(block, result) for block in (full if options.full else ()))]
-    card = [
-        title,
-        card_alarms(result.alarms, options, _jurors_of(result)),
-        wrapped(*answer),
-        *blocks,
-        remarks,
-    ]
+    alarms = card_alarms(result.alarms, options, _jurors_of(result))
+    card = [title, alarms, wrapped(*answer), *blocks, remarks]
     return [block for block in card if not isinstance(block, Notes) or block.lines]
 
 

@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 
 from jurors.errors import OptionError, SketchError, VotesError, format_names, match_name
 from jurors.evaluate.alarms import Alarm
-from jurors.evaluate.card import WIDTH, percent, short_alarm_lines, shorten_names
+from jurors.evaluate.card import WIDTH, percent, short_alarm_lines
 from jurors.evaluate.evaluation import Evaluation
 from jurors.jury.grade import grade_rows
 from jurors.jury.inputs import as_votes, drop_silent_jurors
 from jurors.jury.kinds import LABELS, kind_of
 from jurors.options import DEFAULTS, SourceOptions, verb
 from jurors.progress import report_progress
-from jurors.results import Block, Columns, Notes, Result, Table, columns_of
+from jurors.results import Block, Columns, Notes, Result, Table, columns_of, shorten_names
 from jurors.sketch.connectivity import MIN_JURORS
 from jurors.votes.table import Votes
 

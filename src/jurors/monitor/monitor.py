@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from jurors.errors import JurorsError, OptionError, SketchError, VotesError
-from jurors.evaluate.card import MOST_ROWS, WIDTH, CardColumn, CardOptions, fitted_table, shorten, with_range
+from jurors.evaluate.card import MOST_ROWS, WIDTH, CardColumn, CardOptions, fitted_table, with_range
 from jurors.evaluate.evaluation import Evaluation
 from jurors.jury.check import Verdict, check
 from jurors.jury.grade import grade
@@ -32,7 +32,7 @@ from jurors.jury.inputs import as_sketch
 from jurors.monitor.ledger import UNTIMED, Ledger, VoteBatch, as_batch, seconds
 from jurors.monitor.windows import Panes, Span, Window, check_block, select_span, spans
 from jurors.options import GradingOptions, Label, LimitOptions
-from jurors.results import Block, Columns, Result, columns_of
+from jurors.results import Block, Columns, Result, columns_of, shorten
 from jurors.sketch.sketch import Sketch
 from jurors.versions import SNAPSHOT
 

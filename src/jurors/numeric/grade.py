@@ -40,7 +40,6 @@ from jurors.evaluate.card import (
     name_leaders,
     result_card,
     select_rows,
-    shorten,
     wrapped,
 )
 from jurors.numeric.data import (
@@ -67,7 +66,7 @@ from jurors.numeric.factor import (
     standard_error,
 )
 from jurors.options import Grading, SourceOptions
-from jurors.results import Block, Columns, Drawable, Notes, Result, Table, count_noun, row_documents
+from jurors.results import Block, Columns, Drawable, Notes, Result, Table, count_noun, row_documents, shorten
 from jurors.sketch.connectivity import MIN_JURORS, connected_groups
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -25,7 +25,6 @@ from jurors.evaluate.card import (
     name_leaders,
     result_card,
     select_rows,
-    shorten,
     sort_rows,
     wrapped,
 )
@@ -47,7 +46,7 @@ from jurors.numeric.grade import (
     number_grades_by,
 )
 from jurors.options import Grading, SourceOptions
-from jurors.results import Block, Columns, Drawable, Table, count_noun, row_documents
+from jurors.results import Block, Columns, Drawable, Table, count_noun, row_documents, shorten
 from jurors.votes.codes import midpoint, numerals
 from jurors.votes.key import as_key
 from jurors.votes.table import Votes

@@ -31,12 +31,11 @@ from jurors.evaluate.card import (
     percent_range,
     result_card,
     select_rows,
-    shorten,
 )
 from jurors.options import Grading, PairOptions, verb
 from jurors.pairwise.data import Preferences, read_pairs
 from jurors.pairwise.model import Answering, Strengths, fit_strengths
-from jurors.results import Block, Columns, Result, Table, count_noun
+from jurors.results import Block, Columns, Result, Table, count_noun, shorten
 from jurors.votes.pair_columns import FIRST, SECOND, TIE
 
 INDEPENDENT = "Intervals hold if jurors err independently: no reference juries exist for preferences yet."

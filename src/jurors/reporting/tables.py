@@ -21,14 +21,7 @@ from markupsafe import Markup
 from jurors.audit.result import Audit, AuditedVotes, evaluate_audit
 from jurors.audit.sheet import auditable_votes, read_sheet
 from jurors.errors import JurorsError, OptionError, short_names
-from jurors.evaluate.card import (
-    abstention_tables,
-    level_tables,
-    percent,
-    percent_range,
-    repeat_tables,
-    replace_names,
-)
+from jurors.evaluate.card import abstention_tables, level_tables, percent, percent_range, repeat_tables
 from jurors.evaluate.dependence import dependence_with_key
 from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
 from jurors.jury.compare import Comparison, compare_counted, default_methods, score_counted
@@ -38,7 +31,7 @@ from jurors.jury.inputs import CountedVotes, source_votes
 from jurors.jury.label import Labelling, label_rows, short_vote
 from jurors.jury.systems import SystemComparison, compare_graded
 from jurors.reporting.charts.base import share_of
-from jurors.results import Table, count_noun, escape_text, interval_name
+from jurors.results import Table, count_noun, escape_text, interval_name, replace_names
 from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.alarms import KeyCheck, Labels
 from jurors.votes.key import ItemTexts, Key
