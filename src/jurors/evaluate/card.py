@@ -673,14 +673,15 @@ def _full_blocks(e: Evaluation) -> list[Block]:
 def _leaders_without(e: Evaluation) -> list[str]:
     """Whose absence would let another juror than now lead; the first of the others leads without the leader."""
     first, second = (*e.ranking.ranked[:2], None, None)[:2]
-    by_leader: dict[str, list[str]] = {}
+    short, by_leader = short_names(e.jurors), dict[str, list[str]]()
     for x in e.leaders_without:
         if x.leader != (second if first in x.without else first):
             names = by_leader.setdefault(x.leader, [])
             names += [] if set(x.without) <= set(names) else [" and ".join(x.without)]
     if not by_leader:
-        return [f"{first} leads whichever other juror is left out."] if e.leaders_without else []
-    return [f"Without {' or '.join(names)}, {leader} would lead." for leader, names in by_leader.items()]
+        return [f"{short[e.best]} leads whichever other juror is left out."] if e.best and e.leaders_without else []
+    lines = [f"Without {' or '.join(names)}, {leader} would lead." for leader, names in by_leader.items()]
+    return [replace_names(line, short) for line in lines]
 
 
 def _beside_majority(

@@ -31,11 +31,11 @@ def key_figures(evaluation: Evaluation) -> dict[tuple[str, ...], float]:
     >>> import jurors
     >>> for words, value in key_figures(jurors.grade(jurors.load_example("llm_graders")[0])).items():
     ...     print(*words, round(value, 2))
-    score Gemini Pro 0.42
-    score Mistral 0.44
-    score GPT-4-Turbo 0.62
+    score Gemini Pro 0.41
+    score Mistral 0.43
+    score GPT-4-Turbo 0.63
     effective jurors 3.0
-    wrong labels 0.41
+    wrong labels 0.39
     alarms 0.0
     warnings 3.0
     """
