@@ -142,7 +142,7 @@ def interval(value: Floats, error: Floats, items: NDArray[Any], level: float) ->
     from scipy import special
 
     free = np.where(items > 1, items - 1, np.nan)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         reach = special.stdtrit(free, (1 + level) / 2) * error / (1 - value)
         low, high = 1 - (1 - value) * np.exp(reach), 1 - (1 - value) * np.exp(-reach)
     return np.asarray(low), np.asarray(high)

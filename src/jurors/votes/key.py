@@ -400,8 +400,8 @@ def has_two(items: Sequence[Any], values: Sequence[Any]) -> bool:
     -------
     bool
     """
-    known: dict[Any, Any] = {}
-    return any(known.setdefault(item, value) != value for item, value in zip(items, values, strict=True))
+    known: dict[str, Any] = {}  # by their text: JSON's lists cannot be keys
+    return any(known.setdefault(str(item), value) != value for item, value in zip(items, values, strict=True))
 
 
 def _of_log(log: ToolLog, column: str | None, what: str, options: Reading, beside: Sequence[str]) -> tuple[Votes, Key]:
