@@ -125,7 +125,7 @@ MAKERS: dict[str, Callable[[], Any]] = {
         _votes(), 8, blind=False, texts={f"<i>{k}</i>": EVIL[0] for k in range(400)}, seed=0
     ),
     "Audit": lambda: jurors.audit.result(_votes(), _answers(), second=_answers()),
-    "SystemAudit": lambda: jurors.audit.systems(_votes(), _answers(), by=["<u>x</u>", "y"] * 200),
+    "SystemAudit": lambda: jurors.audit.systems(_votes(), _answers(), by=["<u>x</u>", "y"] * 200, good=LABELS[0]),
     "AltTest": lambda: jurors.score(_votes(), alt_test=_votes().jurors[:1]),
     "PairedDifferences": lambda: jurors.audit.compare(_votes(), _answers()),
     "History": _history,

@@ -111,7 +111,7 @@ def spell_options(message: str) -> str:
     "use --map Y=yes, --missing=- --missing '?' or --labels a,b"
     """
     if not _speaks_flags.get():
-        return re.sub(r"(?<==) \(--[^()]*\)", "", message)
+        return re.sub(r"(?<==) \(--[^()]*\)", "", message).replace("full=True", "to_text(full=True)")
 
     def spell(match: re.Match[str]) -> str:
         option, following = OPTIONS.get(match[1]), match[2]

@@ -102,7 +102,6 @@ def test_the_model_recovers_what_it_is_drawn_from_with_three_labels_and_missing_
         ({"all": NAMES[:4]}, {}, "leaves 2 families and other jurors"),
         (FAMILY, {"method": "majority"}, "method='majority' another"),
         (FAMILY, {"errors": "independent"}, "errors='independent' another"),
-        (FAMILY, {"by": np.arange(200) % 2}, "does not apply with by="),
     ],
 )
 def test_what_is_refused_is_refused_in_one_line(family: Any, more: dict[str, Any], message: str) -> None:

@@ -331,7 +331,7 @@ def test_a_long_history_of_many_jurors_fits_80_columns() -> None:
     lines = history.to_text().splitlines()
     assert max(map(len, lines)) <= 80
     assert len(lines) <= 60
-    assert lines[-1] == "21 older windows and 6 more jurors: full=True shows all."
+    assert lines[-1] == "21 older windows and 6 more jurors: to_text(full=True) shows all."
     assert lines[3].split()[:4] == ["100", "100", "80%", "80%"]
     assert "80% (70 – 90)" in history.to_text(full=True)
     assert all(name in history.to_text(full=True) for name in names)

@@ -396,7 +396,7 @@ _GUARANTEE = (
 )
 _NOT_RANDOM = (
     "Nothing shows that the draw was random: the sheet records no seed, or one that was chosen. The intervals hold "
-    "only if nobody knew which items the seed draws; to get a guarantee, draw again without --seed."
+    "only if nobody knew which items the seed draws; to get a guarantee, draw again without seed=."
 )
 
 

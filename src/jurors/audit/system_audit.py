@@ -235,7 +235,10 @@ def systems(
     for a, b in combinations(order, 2):
         lead, low, high = by_pair[min(a, b), max(a, b)]
         if a > b:
-            lead, low, high = None if lead is None else -lead, -high, -low
+            low, high = -high, -low
+        first, second = rates[a][0], rates[b][0]
+        if lead is not None and first is not None and second is not None:  # what the rates say, where it is possible
+            lead = float(np.clip(first - second, low, high))
         paired = bets.questions is not None and design.shared(a, b) > 0
         ends = None if lead is None else unit * lead, unit * low, unit * high
         found.append(AuditedDifference(design.systems[a], design.systems[b], *ends, paired))

@@ -226,7 +226,9 @@ class LazyGroup(click.Group):
             close = closest_name(args[0], COMMANDS, cutoff=0.5)
             hint = f" Did you mean {close!r}?" if close else ""
             ctx.fail(f"there is no command {args[0]!r}.{hint} There are: {', '.join(COMMANDS)}")
-        return super().resolve_command(ctx, args)
+        name, command, rest = super().resolve_command(ctx, args)
+        _refuse_repeated(ctx, command, rest)
+        return name, command, rest
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""
@@ -264,6 +266,16 @@ class LazyGroup(click.Group):
         """Run the command."""
         with speaking_flags(), _errors_as_one_line():
             return super().invoke(ctx)
+
+
+def _refuse_repeated(ctx: click.Context, command: click.Command | None, args: list[str]) -> None:
+    """Refuse a second file for an option that takes one: the first would be ignored."""
+    words = args[: args.index("--")] if "--" in args else args
+    for option in [] if command is None else command.params:
+        if isinstance(option, click.Option) and not option.multiple and {"--gold", "--key"} & set(option.opts):
+            times = sum(word.split("=")[0] in option.opts for word in words)
+            if times > 1:
+                ctx.fail(f"{option.opts[0]} is given {times} times, and takes one file: put the labels into one.")
 
 
 @contextmanager

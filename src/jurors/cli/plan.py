@@ -192,7 +192,8 @@ def audit_plan(
         answers = str(target.with_suffix(".answers.csv") if output.format == "html" else target)
         files = [name if isinstance(name, str) else "-" for name in source.files]
         named = () if system is None else ("--system", system)
-        then = command_line("audit result", files, source.options, *named, "--answers", answers)
+        sheets = [word for sheet in (*after, answers) for word in ("--answers", str(sheet))]
+        then = command_line("audit result", files, source.options, *named, *sheets)
         print_error(f"Label the items in {target}, then run: {then}")
 
 

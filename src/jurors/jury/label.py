@@ -393,15 +393,15 @@ def label(
     labelled = label_rows(counted.votes, counted.tuple_of_row, partition, **about)
     if evaluation.without_family is not None and (other := evaluation.without_family.partition) is not None:
         without = label_rows(counted.votes, counted.tuple_of_row, other, method=evaluation.method)
-        labelled = replace(labelled, without_family=without if known is None else _settle(without, known))
+        labelled = replace(labelled, without_family=without if known is None else settle(without, known))
     if parts := _item_parts(labelled.items, counted.votes.item_columns, source):
         labelled = replace(labelled, parts=parts)
     if known is None:
         return labelled
-    return replace(_settle(labelled, known), expected=evaluation.wrong_labels)
+    return replace(settle(labelled, known), expected=evaluation.wrong_labels)
 
 
-def _settle(labelled: Labelling, known: Integers) -> Labelling:
+def settle(labelled: Labelling, known: Integers) -> Labelling:
     """Give gold items (-1: none) their true label, with certainty."""
     is_gold = known >= 0
     return replace(

@@ -215,7 +215,7 @@ class SystemComparison(Result):
         numbers = _names([str(number) for number in self.with_gold if number], "or")
         then = f"{_names(after, 'or')}{'' if self.good is None else ' points'}"
         if any(rate.gold for rate in self.systems.values()):
-            numbers, before = f"{numbers} in all", f"{before} without any"
+            return f"{why} Gold labels do: with {numbers} in all, rates are known to about {then}."
         return f"{why} Gold labels do: {numbers} would narrow rates from {before} to about {then}."
 
     def sentences(self) -> list[str]:

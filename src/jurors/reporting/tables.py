@@ -28,7 +28,7 @@ from jurors.jury.compare import Comparison, compare_counted, default_methods, sc
 from jurors.jury.grade import grade, grade_rows
 from jurors.jury.groups import ByGroup, each_group
 from jurors.jury.inputs import CountedVotes, source_votes
-from jurors.jury.label import Labelling, label_rows, short_vote
+from jurors.jury.label import Labelling, label_rows, settle, short_vote
 from jurors.jury.systems import SystemComparison, compare_graded
 from jurors.reporting.charts.base import share_of
 from jurors.results import Table, count_noun, escape_text, interval_name, replace_names
@@ -104,6 +104,8 @@ def find_findings(
             counted.votes, counted.tuple_of_row, partition, level=evaluation.level, method=evaluation.method,
             alarms=evaluation.alarms,
         )  # fmt: skip
+        if known is not None:
+            labelling = replace(settle(labelling, known), expected=evaluation.wrong_labels)
         queue = labelling.for_review(_MAX_QUEUED, counted.votes, texts)
     audit = None if audited is None else evaluate_audit(audited, evaluation, evaluation.level)
     comparison = _compare(evaluation, counted, keyed)

@@ -112,7 +112,8 @@ def chance_in_words(chance: float) -> str:
     str
     """
     if chance > UNEXPLAINED:
-        return f"chance can explain this: it happens in up to {chance:.0%} of tests with independent jurors"
+        often = f" in up to {chance:.0%} of tests" if chance < 0.995 else ""
+        return f"chance can explain this: it happens{often} with independent jurors"
     rate = "less than 0.1%" if chance < 0.001 else f"at most {chance:.1%}"
     return f"errors are correlated: this happens in {rate} of tests with independent jurors"
 

@@ -362,7 +362,7 @@ def read_votes_with_key(
         if column is None:
             column = next((name for name in opened.names if name.casefold() == "system"), None)
         if column is None:
-            message = f"name the column of systems (system=), one of {quoted_names(opened.names)}"
+            message = f"name the column of systems with by= (--system), one of {quoted_names(opened.names)}"
             raise VotesError(message, code="key_column")
         table = opened.reaching(column, *beside)
         truth = find_column(table.names, column)
