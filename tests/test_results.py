@@ -19,6 +19,7 @@ import pytest
 from simulated_pairs import simulated_pairs
 
 import jurors
+from jurors.errors import spell_options
 from jurors.evaluate.evaluation import KeyedEvaluation
 from jurors.jury.check import Verdict
 from jurors.jury.compare import score_labels
@@ -159,7 +160,7 @@ def _said(block: Any) -> list[str]:
         case Table():
             return ["–" if cell is None or cell != cell else str(cell) for row in block.rows for cell in row]
         case Notes() | Listing():
-            return list(block.lines)
+            return list(map(spell_options, block.lines))
         case _:
             return [block]
 

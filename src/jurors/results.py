@@ -505,6 +505,8 @@ def _block(block: Block) -> Prose | Table | Notes | Listing:
     block = Prose(block) if isinstance(block, str) else block
     if isinstance(block, Prose):
         return replace(block, text=spell_options(block.text))
+    if isinstance(block, Table):
+        return replace(block, title=spell_options(block.title))
     if isinstance(block, Notes):
         return replace(block, lines=list(map(spell_options, block.lines)), title=spell_options(block.title))
     return block

@@ -189,7 +189,7 @@ class Comparison(Drawable):
             columns = ("", *(heads[1 + k] for k in group))
             blocks.append(Table(columns, table, right=tuple(range(1, len(columns)))))
         if left:
-            blocks.append(f"{left:,} more jurors: full=True shows all, top=, sort= and min_votes= select.")
+            blocks.append(f"{left:,} more jurors: full=True shows all; or use top=, sort=, min_votes=.")
         if self.truth:
             about = "Wrong labels under truth: the fewest that any rule on these votes can have."
             blocks.append(about)
