@@ -161,6 +161,8 @@ def _said(block: Any) -> list[str]:
             return ["–" if cell is None or cell != cell else str(cell) for row in block.rows for cell in row]
         case Notes() | Listing():
             return list(map(spell_options, block.lines))
+        case str():
+            return [spell_options(block)]
         case _:
             return [block]
 

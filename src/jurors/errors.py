@@ -89,6 +89,10 @@ def speaking_flags(is_command_line: bool = True) -> Iterator[None]:
         _speaks_flags.reset(token)
 
 
+_WORDS = r"""(?:'[^']*'|"[^"]*"|[^\]}'"])*"""  # in quotation marks, brackets are text
+_LITERAL = rf"\[{_WORDS}\]|\{{{_WORDS}\}}"  # of a list or a mapping
+
+
 def spell_options(message: str) -> str:
     """Write the options of a message, which names them as arguments; on the command line, as flags.
 
@@ -120,7 +124,7 @@ def spell_options(message: str) -> str:
         return f"{option.flag} {following}" if re.match(r"[\w\"'.\[{]", following) else f"{option.flag}{following}"
 
     once = re.sub(r"(?<![\w=.-])[a-z_]+= \((--[^()]*)\)", r"\1", message)
-    once = re.sub(r"(?<![\w=.-])([a-z_]+)=(\[[^\]]*\]|\{.*?\}(?!\]))", _spell_several, once)
+    once = re.sub(rf"(?<![\w=.-])([a-z_]+)=({_LITERAL})", _spell_several, once)
     once = re.sub(r"(?<![\w=.-])([a-z_]+)=('-[^']*')", _spell_several, once)
     flags = re.sub(r"(?<![\w=.-])([a-z_]+)=(.?)", spell, once)
     unquoted = re.sub(r"(--[a-z-]+) '([\w.,:=-]+)'", r"\1 \2", flags)
@@ -273,11 +277,12 @@ def short_names(names: tuple[Any, ...]) -> dict[Any, str]:
     shared, last = min(texts.values(), default=""), max(texts.values(), default="")
     length = next((k for k, letter in enumerate(shared) if not last.startswith(letter, k)), len(shared))
     for end in range(length if len(texts) > 1 else 0, 0, -1):
-        left = {name: text[end:] for name, text in texts.items()}
+        left = {name: text[end:].strip() for name, text in texts.items()}
         is_name = all(text[:1].isalpha() for text in left.values())
         is_name |= all(map(str.isdecimal, left.values())) and not re.search(r"\d", shared[:end])
         is_end = shared[end - 1] in ":/" or (shared[end - 1] in "-_| " and end >= _LONG and is_name)
-        if is_end and all(map(str.strip, left.values())) and not {*left.values()} & {*texts.values()}:
+        shown = set(left.values()) - {""}
+        if is_end and len(shown) == len(left) and not shown & {*texts.values()}:
             return left
     return texts
 

@@ -314,3 +314,11 @@ def test_each_group_is_compared_with_the_same_group_of_the_baseline(table: pd.Da
         jurors.check(votes_of(table), by="sex", baseline=before["m"].to_dict())
     with pytest.raises(jurors.OptionError, match="system= does not apply with by="):
         jurors.check(votes_of(table), by="sex", system="item")
+
+
+def test_confidences_go_with_the_rows_of_their_group() -> None:
+    names = list("abcd")
+    frame = pd.DataFrame(np.array(["no", "yes"])[simulate(400, jurors=4, seed=3).votes.codes], columns=names)
+    frame = frame.assign(**{f"{name}_confidence": np.repeat([0.95, 0.6], 200) for name in names})
+    groups = cast("ByGroup[Any]", jurors.grade(frame, by=["sure"] * 200 + ["unsure"] * 200))
+    assert [groups[name].confidence["a"].mean for name in ("sure", "unsure")] == pytest.approx([0.95, 0.6])

@@ -672,10 +672,9 @@ def _full_blocks(e: Evaluation) -> list[Block]:
 
 def _leaders_without(e: Evaluation) -> list[str]:
     """Whose absence would let another juror than now lead; the first of the others leads without the leader."""
-    first, second = (*e.ranking.ranked[:2], None, None)[:2]
     short, by_leader = short_names(e.jurors), dict[str, list[str]]()
     for x in e.leaders_without:
-        if x.leader != (second if first in x.without else first):
+        if x.leader != next((j for j in e.ranking.ranked if j not in x.without), None):
             names = by_leader.setdefault(x.leader, [])
             names += [] if set(x.without) <= set(names) else [" and ".join(x.without)]
     if not by_leader:

@@ -174,7 +174,8 @@ def _positions_by_code(codes: NDArray[np.int64], many: int) -> list[NDArray[np.i
 def _of_rows(votes: Votes, rows: NDArray[np.int64]) -> Votes:
     """All but the votes of these rows; findings are about all the groups."""
     items, counts = (None if part is None else part[rows] for part in (votes.items, votes.counts))
-    return replace(renumbered(votes, rows=rows), rows=len(rows), items=items, counts=counts, findings=())
+    part = replace(renumbered(votes, rows=rows), rows=len(rows), items=items, counts=counts, findings=())
+    return part if votes.confidence is None else replace(part, confidence=votes.confidence.of_rows(rows, votes.rows))
 
 
 def votes_and_groups(source: Any, by: Any, column: str, reading: SourceOptions) -> tuple[Votes, NDArray[Any], str]:
@@ -488,8 +489,8 @@ def _by_group(
         try:
             result = grade_group(rows, which)
             graded = getattr(result, "evaluation", None) or result
-            if isinstance(graded, Evaluation) and graded.method == "none":
-                raise SketchError(graded.alarms[0].message)
+            if isinstance(result, Evaluation) and result.method == "none":
+                raise SketchError(result.alarms[0].message)
             results[group] = result
         except JurorsError as error:
             errors[group], left_out[group] = error, _inside(error)

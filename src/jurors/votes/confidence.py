@@ -66,6 +66,20 @@ class Confidences:
             found[is_there] = times[first[where[is_there]]]
         return found
 
+    def of_rows(self, rows: NDArray[np.int64], size: int) -> Confidences:
+        """The confidences on these of `size` rows; items that have names are found by them anyway.
+
+        Returns
+        -------
+        Confidences
+        """
+        if self.items is not None:
+            return self
+        inside = np.full(size, -1, dtype=np.int64)
+        inside[rows] = np.arange(len(rows))
+        at = inside[self.row]
+        return replace(self, row=at[at >= 0], juror=self.juror[at >= 0], value=self.value[at >= 0])
+
 
 def confidences_of(votes: Votes) -> Floats:
     """The confidence in each vote, also where votes have none.
@@ -158,16 +172,15 @@ def attach_confidences(
         odd = next((c for c, x in zip(cells, numbers, strict=True) if x is None), None)
         if odd is not None:
             return _not_read(votes, name, f"holds {str(odd)[:40]!r}", is_asked)
-        parts.append(np.array([*numbers, np.nan], dtype=float)[code])
+        part = np.array([*numbers, np.nan], dtype=float)[code]
+        low, high = float(np.nanmin(part, initial=1.0)), float(np.nanmax(part, initial=0.0))
+        is_percent = high > _LIKERT or (bool(known) and all("%" in str(cell) for cell in known))
+        if low < 0 or high > 100 or (high > 1 and not is_percent):
+            return _not_read(votes, name, f"reaches from {low:g} to {high:g}", is_asked)
+        parts.append(part / 100 if is_percent else part)
     values = np.concatenate(parts)
-    present = values[np.isfinite(values)]
-    if not len(present):
+    if not np.isfinite(values).any():
         return votes
-    low, high = float(present.min()), float(present.max())
-    is_percent = high > _LIKERT or all("%" in str(cell) for _, cells, _ in columns for cell in cells if cell)
-    if low < 0 or high > 100 or (high > 1 and not is_percent):
-        return _not_read(votes, columns[0][0], f"reaches from {low:g} to {high:g}", is_asked)
-    values = values / 100 if is_percent else values
     rows = np.tile(np.arange(len(parts[0])) if items is None else items[1], len(parts))
     if jurors is None:
         names, juror = [name for name, _, _ in columns], np.repeat(np.arange(len(parts)), [len(part) for part in parts])

@@ -102,7 +102,7 @@ def one_label(labels: Sequence[Label], counts: NDArray[np.int64]) -> list[list[L
 
 def merging_options(groups: Sequence[Sequence[Label]]) -> dict[str, Any]:
     """The option that makes one label of the names in each group: that for case, where they differ only by it."""
-    if all(len({_folded(name) for name in group}) == 1 for group in groups):
+    if all(len({str(name).casefold() for name in group}) == 1 for group in groups):
         return {"ignore_case": True}
     return {"map": {name: group[0] for group in groups for name in group[1:]}}
 
