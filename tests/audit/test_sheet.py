@@ -141,3 +141,8 @@ def test_counts_nothing_and_a_table_with_other_columns_are_refused() -> None:
         plan(Votes.from_matrix([["a", "b"]], counts=[3]), 1, seed=0)
     with pytest.raises(JurorsError):
         plan([], 3, seed=0)
+
+
+def test_labels_that_are_no_sheet_are_refused_with_a_hint() -> None:
+    with pytest.raises(VotesError, match="not dict; give labels of other items as gold="):
+        read_sheet({"1": "yes"})

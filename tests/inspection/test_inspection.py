@@ -503,3 +503,13 @@ def test_a_file_of_items_and_truth_is_an_answer_key_and_no_juror(tmp_path: Path)
     assert found.layout == "key"
     path.write_text("model,answer\n" + "".join(f"m{k % 3},{'yn'[k % 2]}\n" for k in range(6)))
     assert "name them with --item, --juror and --label" in " ".join(run("inspect", path).stdout.split())
+
+
+def test_columns_of_confidences_are_listed_as_read(tmp_path: Path) -> None:
+    rows = [
+        f"{k},{judge},{'yn'[(k + place) % 2]},0.{k % 9 + 1},en" for k in range(20) for place, judge in enumerate("abc")
+    ]
+    path = tmp_path / "votes.csv"
+    path.write_text("\n".join(["item,judge,label,confidence,language", *rows]) + "\n")
+    columns = jurors.inspect(path).columns
+    assert (columns["confidence"], columns["ignored"]) == (("confidence",), ("language",))

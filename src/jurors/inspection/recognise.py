@@ -239,7 +239,7 @@ def columns_of(names: Sequence[str], layout: Layout) -> dict[str, tuple[str, ...
     Returns
     -------
     dict
-        From a role ("item", "juror", "label", "count", "repeat", "jurors", "ignored") to the columns' names.
+        Role ("item", "juror", "label", "count", "repeat", "jurors", "confidence", "ignored") -> the columns' names.
     """
     places = {"item": layout.item, "juror": layout.juror, "label": layout.label, "count": layout.count}
     places["repeat"] = layout.repeat
@@ -249,7 +249,9 @@ def columns_of(names: Sequence[str], layout: Layout) -> dict[str, tuple[str, ...
     parts = item_parts((), columns["item"][0]) if "item" in columns else ()
     if len(parts) > 1 and set(parts) <= set(names):
         columns["item"] = parts
-    if ignored := tuple(name for k, name in enumerate(names) if k not in layout.used and name not in parts):
+    if layout.confidence:
+        columns["confidence"] = tuple(names[k] for k, _ in layout.confidence)
+    if ignored := tuple(name for k, name in enumerate(names) if k not in layout.kept and name not in parts):
         columns["ignored"] = ignored
     return columns
 

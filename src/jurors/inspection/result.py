@@ -419,7 +419,7 @@ _KINDS = {
     "pairs": "which of two objects is better",
 }
 _ROLES = ("item", "juror", "label", "count", "repeat", "left", "right", "winner")
-_OTHERS = {"ignored": "not read", "columns": "columns"}
+_OTHERS = {"confidence": "confidence", "ignored": "not read", "columns": "columns"}
 
 
 def _describe_repeats(juror: str, repeats: dict[str, Any]) -> str:
