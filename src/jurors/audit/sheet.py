@@ -224,7 +224,7 @@ def _rows(source: Any) -> list[_Row]:
         return _from_columns(tuple(map(str, table.columns)), lambda k: table[:, k].to_list())
     if not isinstance(source, (str, os.PathLike)) and not hasattr(source, "read"):
         raise VotesError(
-            f"answers are a sheet of `jurors audit plan` (a file, a dataframe or a Sheet), not {type(source).__name__}; "
+            f"answers are a sheet of `jurors audit plan` (a file, a frame or a Sheet), not {type(source).__name__}; "
             "give labels of other items as gold="
         )
     with open_source(source, Reading()) as opened:
