@@ -89,8 +89,8 @@ def speaking_flags(is_command_line: bool = True) -> Iterator[None]:
         _speaks_flags.reset(token)
 
 
-_WORDS = r"""(?:'[^']*'|"[^"]*"|[^\]}'"])*"""  # in quotation marks, brackets are text
-_LITERAL = rf"\[{_WORDS}\]|\{{{_WORDS}\}}"  # of a list or a mapping
+_WORDS = """(?:'[^']*'|"[^"]*"|[^{}'"])*"""  # in quotation marks, brackets are text
+_LITERAL = r"\[" + _WORDS.replace("{}", "]") + r"\]|\{" + _WORDS.replace("{}", "}") + r"\}"  # a list, or a mapping
 
 
 def spell_options(message: str) -> str:

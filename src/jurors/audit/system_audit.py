@@ -107,7 +107,9 @@ class SystemAudit(Result):
         heads = ("a", "b", "estimate", "low", "high", "items", "labelled", "paired", "proved")
         rows: list[Any] = [(s, None, x.rate, x.low, x.high, x.items, x.labelled, None, None)
                            for s, x in self.systems.items()]  # fmt: skip
-        rows += [(d.a, d.b, d.difference, d.low, d.high, None, None, d.paired, d.proved) for d in self.differences]
+        for d in self.differences:  # the items of both systems
+            items, labelled = (sum(getattr(self.systems[s], x) for s in (d.a, d.b)) for x in ("items", "labelled"))
+            rows.append((d.a, d.b, d.difference, d.low, d.high, items, labelled, d.paired, d.proved))
         return columns_of(heads, rows)
 
     def _blocks(self, *, full: bool = False, **_: Any) -> list[Block]:

@@ -22,7 +22,7 @@ from typing import Any, NoReturn
 import click
 
 from jurors._files import ENDING, encoded
-from jurors.errors import JurorsError, closest_name, speaking_flags
+from jurors.errors import JurorsError, OptionError, closest_name, speaking_flags
 from jurors.results import escape_text, without_secrets
 from jurors.versions import VERSION
 
@@ -227,7 +227,7 @@ class LazyGroup(click.Group):
             hint = f" Did you mean {close!r}?" if close else ""
             ctx.fail(f"there is no command {args[0]!r}.{hint} There are: {', '.join(COMMANDS)}")
         name, command, rest = super().resolve_command(ctx, args)
-        _refuse_repeated(ctx, command, rest)
+        _refuse_repeated(command, rest)
         return name, command, rest
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -268,14 +268,15 @@ class LazyGroup(click.Group):
             return super().invoke(ctx)
 
 
-def _refuse_repeated(ctx: click.Context, command: click.Command | None, args: list[str]) -> None:
+def _refuse_repeated(command: click.Command | None, args: list[str]) -> None:
     """Refuse a second file for an option that takes one: the first would be ignored."""
     words = args[: args.index("--")] if "--" in args else args
     for option in [] if command is None else command.params:
         if isinstance(option, click.Option) and not option.multiple and {"--gold", "--key"} & set(option.opts):
             times = sum(word.split("=")[0] in option.opts for word in words)
             if times > 1:
-                ctx.fail(f"{option.opts[0]} is given {times} times, and takes one file: put the labels into one.")
+                message = f"{option.opts[0]} is given {times} times, and takes one file: put the labels into one"
+                raise OptionError(message, code="does_not_apply")
 
 
 @contextmanager
