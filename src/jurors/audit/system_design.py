@@ -68,9 +68,8 @@ class SystemDesign:
     def order(self, seed: int) -> Iterator[tuple[int, float]]:
         """All items in the order in which they are drawn: each one's row, and its chance among its system's left."""
         questions = self.questions(seed)
-        ties = np.random.default_rng((seed, 1)).random(
-            self.row.shape
-        )  # whoever labels cannot tell systems by their order
+        # At random, so that whoever labels cannot tell systems by their order.
+        ties = np.random.default_rng((seed, 1)).random(self.row.shape)
         queues = [[q for q in questions.tolist() if self.row[k, q] >= 0] for k in range(len(self.systems))]
         position = np.argsort(questions)  # of each question
         done = [0] * len(queues)

@@ -270,12 +270,14 @@ class LazyGroup(click.Group):
 
 def _refuse_repeated(command: click.Command | None, args: list[str]) -> None:
     """Refuse a second file for an option that takes one: the first would be ignored."""
+    from jurors.cli.output import INPUT_PATH
+
     words = args[: args.index("--")] if "--" in args else args
     for option in [] if command is None else command.params:
-        if isinstance(option, click.Option) and not option.multiple and {"--gold", "--key"} & set(option.opts):
+        if isinstance(option, click.Option) and option.type is INPUT_PATH and not option.multiple:
             times = sum(word.split("=")[0] in option.opts for word in words)
             if times > 1:
-                message = f"{option.opts[0]} is given {times} times, and takes one file: put the labels into one"
+                message = f"{option.opts[0]} is given {times} times, and takes one file; join the files, or give one"
                 raise OptionError(message, code="does_not_apply")
 
 

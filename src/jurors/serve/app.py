@@ -168,20 +168,21 @@ class Notifier:
     def step(self) -> None:
         """Examine the projects whose alarms may have changed, and send what is due."""
         versions, active = self._store.drift("version"), self._store.drift("active")
-        for project in self._store.projects():
+        projects, notified = self._store.projects(), self._store.notified()
+        for project in projects:
             now = (versions.get(project.id), active.get(project.id))
             if self._examined.get(project.id) != now:
-                known = self._store.notified().get(project.id, {"active": {}})
-                alarms = AlarmState(project.name, known["active"])
+                alarms = AlarmState(project.name, notified.get(project.id, {"active": {}})["active"])
                 events = alarms.update(self._store.alarms(project.id), None)
                 self._queue.add([event for event in events if event["level"] != "note"])
                 if events:
                     self._save(project, alarms.active)
                 self._examined[project.id] = now
         if self._queue.deliver():
-            for project in self._store.projects():
-                if (state := self._store.notified().get(project.id)) is not None:
-                    self._save(project, state["active"])
+            notified = self._store.notified()  # with what was saved above
+            for project in projects:
+                if project.id in notified:
+                    self._save(project, notified[project.id]["active"])
 
     def _save(self, project: Project, active: dict[str, Any]) -> None:
         pending = [entry for entry in self._queue.to_list() if entry["event"]["source"] == project.name]

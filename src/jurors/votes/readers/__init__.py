@@ -116,7 +116,7 @@ def systems_of(records: Records, tool: str, title: str) -> list[tuple[Any, str]]
     if not varied:
         one = next((f"; its {name} is {next(iter(v.values()))!r}" for name, v in fields.items() if v), "")
         raise VotesError(
-            f"this log ({title}) names no two systems{one}; name the field that tells systems apart with system=",
+            f"this log ({title}) names no two systems{one}; name the field that tells them apart with by= (--system)",
             code="key_column",
         )
     if tool != "promptfoo":
