@@ -175,7 +175,7 @@ def systems(
 
 @click.command()
 @votes_options
-@key_options(required=False)
+@key_options
 @by_option
 @click.option("--alt-test", metavar="JUROR,JUROR",
               help="Instead of a key: test whether these jurors may take the place of the others.")  # fmt: skip
@@ -223,7 +223,7 @@ def score(
 
 @click.command()
 @votes_options
-@key_options(required=False)
+@key_options
 @click.option("--methods", metavar="A,B", help="Compare only these methods, in this order.")
 @click.option("--answers", multiple=True, metavar="SHEET", type=INPUT_PATH,
               help="Compare jurors by this labelled sheet of `jurors audit plan`; repeatable.")  # fmt: skip

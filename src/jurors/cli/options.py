@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import click
 
-from jurors.cli.output import INPUT_PATH, Command, gathered
+from jurors.cli.output import INPUT_PATH, Command, combined, gathered
 from jurors.errors import OPTIONS, OptionError, VotesError, speaking_flags, spell_options
 from jurors.jury.kinds import LABELS, NUMBERS, PREFERENCES, Kind, kind_of
 from jurors.options import (
@@ -323,32 +323,28 @@ def grading_option(name: str) -> Callable[[Command], Command]:
     return _click_option(OPTIONS[name], name)
 
 
-def key_options(*, required: bool) -> Callable[[Command], Command]:
-    """The answer key; the command gets `key: KeySource`."""
-    return gathered(
-        "key", ("key_path", "key_item", "key_label"), KeySource,
-        click.option("--key", "key_path", required=required, metavar="TRUTH", type=INPUT_PATH,
-                     help="A file of true labels (item,label), or a column of FILE."),
-        click.option("--key-item", metavar="COLUMN", help="The column of TRUTH that names the item."),
-        click.option("--key-label", metavar="COLUMN", help="The column of TRUTH that holds the true label."),
-    )  # fmt: skip
+#: the answer key; the command gets `key: KeySource`
+key_options = gathered(
+    "key", ("key_path", "key_item", "key_label"), KeySource,
+    click.option("--key", "key_path", metavar="TRUTH", type=INPUT_PATH,
+                 help="A file of true labels (item,label), or a column of FILE."),
+    click.option("--key-item", metavar="COLUMN", help="The column of TRUTH that names the item."),
+    click.option("--key-label", metavar="COLUMN", help="The column of TRUTH that holds the true label."),
+)  # fmt: skip
 
+#: what shows the items to a person; the command gets `items: str | None` and `text: tuple[str, ...]`
+texts_options = combined(
+    click.option("--items", metavar="ITEMS", type=INPUT_PATH,
+                 help="A table of items, or a log, that holds their texts."),
+    click.option("--text", multiple=True, metavar="COLUMN",
+                 help="What to show of an item: a column of ITEMS, else of FILE; repeatable."),
+)  # fmt: skip
 
-def texts_options(command: Command) -> Command:
-    """What shows the items to a person; the command gets `items: str | None` and `text: tuple[str, ...]`."""
-    texts = click.option("--text", multiple=True, metavar="COLUMN",
-                         help="What to show of an item: a column of ITEMS, else of FILE; repeatable.")  # fmt: skip
-    items = click.option(
-        "--items", metavar="ITEMS", type=INPUT_PATH, help="A table of items, or a log, that holds their texts."
-    )
-    return items(texts(command))
-
-
-def system_option(command: Command) -> Command:
-    """`--system COLUMN` and `--good LABEL`; the command gets both by their names."""
-    system = click.option("--system", metavar="COLUMN", help="The column that names the system of each item.")
-    good = click.option("--good", metavar="LABEL", help="The label that counts as good, such as pass.")
-    return system(good(command))
+#: `--system COLUMN` and `--good LABEL`; the command gets both by their names
+system_option = combined(
+    click.option("--system", metavar="COLUMN", help="The column that names the system of each item."),
+    click.option("--good", metavar="LABEL", help="The label that counts as good, such as pass."),
+)
 
 
 #: `--by COLUMN`; the command gets `by: str | None`
