@@ -93,19 +93,14 @@ class Source:
         votes, groups = self._read(read_votes_with_key, bar, by, what=what, beside=beside)
         return votes, replace(groups, name=by or what)
 
-    def read_by(self, by: str | None, bar: ProgressBar | None = None) -> tuple[Any, dict[str, Any]]:
-        """Read the votes of FILE, and the option `by` of a verb where the command has one."""
-        if by is None:
-            return self.read(bar), {}
-        votes, groups = self.read_with_groups(by, bar)
-        return votes, {"by": groups}
+    def read_by(self, by: str | None, bar: ProgressBar | None = None) -> tuple[Any, Any]:
+        """Read the votes of FILE, and the group of each item; None for the groups where no column names them."""
+        return (self.read(bar), None) if by is None else self.read_with_groups(by, bar)
 
-    def read_with_key_by(
-        self, key: KeySource, by: str | None, bar: ProgressBar | None
-    ) -> tuple[Any, Any, dict[str, Any]]:
-        """Read the votes of FILE, the answer key, and the option `by`, as `read_with_key` and `read_by` do."""
+    def read_with_key_by(self, key: KeySource, by: str | None, bar: ProgressBar | None) -> tuple[Any, Any, Any]:
+        """Read the votes of FILE, the answer key, and the groups, as `read_with_key` and `read_by` do."""
         if by is None:
-            return (*self.read_with_key(key, bar), {})
+            return (*self.read_with_key(key, bar), None)
         if key.path is None:
             votes, groups = self.read_by(by, bar)
             return votes, None, groups
@@ -231,8 +226,7 @@ def applicable(kind: Kind, grading: Mapping[str, Any], **label_only: Any) -> dic
     -------
     dict
     """
-    others = [f"{name}=" for name, value in label_only.items() if value]
-    return kind.applicable(grading, others, where=_IN_TABLE)
+    return kind.applicable(grading, [f"{name}=" for name, value in label_only.items() if value], where=_IN_TABLE)
 
 
 @dataclass(frozen=True)

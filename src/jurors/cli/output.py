@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
@@ -28,11 +28,6 @@ from jurors.cli.main import print_data, print_error, print_output
 from jurors.errors import JurorsError, OutputError
 from jurors.progress import ProgressBar, on_progress
 from jurors.results import FORMATS_OF_RESULTS, Result
-
-if TYPE_CHECKING:
-    _ParamType = click.ParamType[str]
-else:
-    _ParamType = click.ParamType
 
 _NAMED = "jurors.paths"
 
@@ -46,7 +41,7 @@ class _NamedPath:
     is_written: bool
 
 
-class PathType(_ParamType):
+class PathType(click.ParamType):  # type: ignore[type-arg]  # generic only for type checkers
     """The name of a file that is read or written."""
 
     name = "path"
