@@ -28,7 +28,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors._numeric import Flags, Floats, Integers, single_threaded
+from jurors._numeric import Flags, Floats, Integers, single_threaded, special
 from jurors.errors import SketchError, format_first_names, format_names, short_names
 from jurors.evaluate import card
 from jurors.evaluate.alarms import Alarm, AlarmPair, sort_by_severity
@@ -117,12 +117,10 @@ class Validities:
 
     def _quantile(self, mean: Floats, spread: Floats, share: float) -> Floats:
         """The quantile of the mixture over juries (rows) of normal distributions, for every column."""
-        from scipy.special import ndtr
-
         low, high = (mean - 10 * spread).min(axis=0), (mean + 10 * spread).max(axis=0)
         for _ in range(_BISECTIONS):
             middle = (low + high) / 2
-            is_below = self.weight @ ndtr((middle - mean) / spread) < share
+            is_below = self.weight @ special.ndtr((middle - mean) / spread) < share
             low, high = np.where(is_below, middle, low), np.where(is_below, high, middle)
         return np.asarray(np.where(np.isnan(mean + spread).any(axis=0), np.nan, (low + high) / 2))
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors._numeric import Floats, Integers, retain_freed_memory
+from jurors._numeric import Floats, Integers, retain_freed_memory, sparse
 from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.dependence import ResidualTest, residual_test
 from jurors.evaluate.latent import models
@@ -179,10 +179,9 @@ def _take_rows(votes: Votes, which: Integers, counts: NDArray[Any]) -> Votes:
     """These rows of the votes, in this order; a row may be taken again."""
     if votes.is_dense:
         return replace(votes, rows=len(which), items=None, counts=counts, _dense=votes.codes[which])
-    from scipy.sparse import csr_array
-
     row, col, code = votes.triples()
-    table = csr_array((code.astype(np.int64) + 1, (row, col)), shape=(votes.rows, len(votes.jurors)))[which].tocoo()
+    shape = votes.rows, len(votes.jurors)
+    table = sparse.csr_array((code.astype(np.int64) + 1, (row, col)), shape=shape)[which].tocoo()
     order = np.lexsort((table.col, table.row))
     places = table.row[order].astype(np.int64), table.col[order].astype(np.int32)
     codes = (table.data[order] - 1).astype(code.dtype)

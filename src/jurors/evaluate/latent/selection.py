@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from jurors._numeric import Flags, Floats, Integers
+from jurors._numeric import Flags, Floats, Integers, sparse
 from jurors.evaluate.latent import em
 from jurors.evaluate.latent.models import MODELS, LatentFit, describe_fit, fit_latent
 from jurors.progress import report_progress
@@ -168,8 +168,6 @@ def _mask_sparse(
     data: Incidence, rank: Integers, group: Integers, row: Integers, folds: int
 ) -> tuple[Any, tuple[Integers, ...]]:
     """The visible votes, block-diagonal with one block per fold, so that one product serves all folds."""
-    from scipy.sparse import csr_array
-
     hot = data.matrix[row]
     cells, votes = data.jurors * data.labels, np.diff(hot.indptr)
     down, across = np.repeat(np.arange(len(row)), votes), hot.indices
@@ -179,7 +177,8 @@ def _mask_sparse(
     starts = (np.arange(folds)[:, None] * len(across) + hot.indptr[:-1]).ravel()
     pointer = before[np.append(starts, folds * len(across))]
     place = (np.arange(folds)[:, None] * cells + across)[seen]
-    matrix = csr_array((np.ones(len(place), dtype=np.float32), place, pointer), shape=(folds * len(row), folds * cells))
+    shape = folds * len(row), folds * cells
+    matrix = sparse.csr_array((np.ones(len(place), dtype=np.float32), place, pointer), shape=shape)
     masked = np.flatnonzero(turn < folds)
     return matrix, (turn[masked].astype(np.int64), down[masked], across[masked].astype(np.int64))
 
@@ -204,8 +203,6 @@ def hide_some(data: Incidence, seed: int) -> tuple[Incidence, HeldOut]:
     visible : Incidence
     held_out : HeldOut
     """
-    from scipy.sparse import csr_array
-
     matrix = data.matrix
     picked = np.zeros(data.rows, dtype=np.bool_)
     picked[sample_rows(data.rows, LARGE / (2 * matrix.nnz), seed)] = True
@@ -215,7 +212,7 @@ def hide_some(data: Incidence, seed: int) -> tuple[Incidence, HeldOut]:
     part = matrix.data[~masked], matrix.indices[~masked], before[matrix.indptr]
     place, cell = row[masked], matrix.indices[masked].astype(np.int64)
     held_out = HeldOut(np.zeros_like(place), place, place, cell, data.weights[0])
-    return replace(data, matrix=csr_array(part, shape=matrix.shape)), held_out
+    return replace(data, matrix=sparse.csr_array(part, shape=matrix.shape)), held_out
 
 
 # -- selection ------------------------------------------------------------------------------------------------------
