@@ -61,7 +61,8 @@ def _kinds(alarms: list[StreamAlarm]) -> list[tuple[str, tuple[str, ...]]]:
 def _changed(change: str) -> Integers:
     """A stream that changes after 1,000 items."""
     wrong = 0.2 if change in ("a copy", "no longer a copy") else 0.1
-    codes, truth = _stream({"no longer a copy": 1600, "silent": 1500, "constant": 1500}.get(change, 3000), wrong=wrong)
+    items = {"no longer a copy": 1600, "silent": 1500, "constant": 1500, "harder": 1600}.get(change, 3000)
+    codes, truth = _stream(items, wrong=wrong)
     if change == "two worse":
         _worse(codes, truth, 1, 0.45)
         _worse(codes, truth, 3, 0.45)
@@ -71,7 +72,7 @@ def _changed(change: str) -> Integers:
         codes[:BEFORE, 4] = codes[:BEFORE, 0]
     elif change in ("prevalence", "harder"):
         options = {"yes": 0.8} if change == "prevalence" else {"wrong": 0.25}
-        codes[BEFORE:] = _stream(2000, seed=1, **options)[0]
+        codes[BEFORE:] = _stream(len(codes) - BEFORE, seed=1, **options)[0]
     elif change == "silent":
         codes[BEFORE:, 1] = 0
     elif change == "constant":
@@ -156,6 +157,15 @@ def test_near_copies_of_items_raise_no_alarm_if_the_block_is_stated_or_measured(
     assert not alarms[50]
     assert not alarms["auto"]
     assert max(drift.sizes.values()) > 5
+
+
+def test_shifts_count_as_dependence_while_there_are_still_few_of_them() -> None:
+    codes, _ = _stream(1100)
+    shifts = ["01111", "01111", "11111", "11111", "10111", "11111"]  # of 200 items: who votes
+    codes *= np.array([[int(here) for here in shift] for shift in shifts]).repeat(200, axis=0)[:1100]
+    drift = Drift(jurors=NAMES, labels=LABELS)
+    assert _follow(drift, codes) == []
+    assert max(size for (subject, _), size in drift.sizes.items() if subject == "silence") > 50
 
 
 @pytest.mark.slow

@@ -473,10 +473,11 @@ class Drift:
     def _raise_or_measure(self, detection: Detection) -> None:
         """Raise the alarm, or let more items count as one: if they depend on each other, or while that is not known."""
         if self.block == "auto":
-            end = self._segments.closed[detection.border].end
-            size = self._segments.history.dispersion(detection.part, detection.series, end)
-            if size is None:
-                size = BASE
+            borders = [0, *(segment.end for segment in self._segments.closed), self.items]
+            around = borders[detection.border], borders[detection.border + 2]
+            size, is_known = self._segments.history.dispersion(detection.part, detection.series, *around)
+            if not is_known:
+                size = max(size, BASE)
                 self._provisional.add((detection.subject, detection.series))
             if size > detection.size * _LARGER:
                 self.sizes[detection.subject, detection.series] = size

@@ -415,7 +415,8 @@ class Monitor:
     def copy(self) -> Monitor:
         """An independent monitor in the same state."""
         self._flush()
-        return deepcopy(self)
+        entries = self._ledger.entries  # tuples, of which copies can share all
+        return deepcopy(self, {id(entries): dict(entries)})
 
     # -- files ----------------------------------------------------------------------------------------------------
 
