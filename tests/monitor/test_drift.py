@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from jurors._numeric import Integers
-from jurors.errors import OptionError
+from jurors.errors import OptionError, VotesError
 from jurors.monitor import Monitor
 from jurors.monitor.drift import Drift, StreamAlarm
 from jurors.monitor.evidence import SUBJECTS, WatchedSeries, log_border_shares, shares
@@ -165,7 +165,7 @@ def test_shifts_count_as_dependence_while_there_are_still_few_of_them() -> None:
     codes *= np.array([[int(here) for here in shift] for shift in shifts]).repeat(200, axis=0)[:1100]
     drift = Drift(jurors=NAMES, labels=LABELS)
     assert _follow(drift, codes) == []
-    assert max(size for (subject, _), size in drift.sizes.items() if subject == "silence") > 50
+    assert drift.dependence["silence:ann"] > 50
 
 
 @pytest.mark.slow
@@ -249,6 +249,27 @@ def test_alarms_are_acknowledged_snoozed_and_accepted_and_jurors_retired() -> No
         monitor.acknowledge(9)
     with pytest.raises(OptionError, match="there is no juror 'zoe'"):
         monitor.retire("zoe")
+
+
+def test_an_alarm_is_put_aside_for_a_time_and_a_juror_who_takes_the_place_of_another_is_no_surprise() -> None:
+    drift = _drift(_changed("constant"))
+    (alarm,) = drift.active
+    drift.snooze(alarm.id, "2h", now=100.0)
+    assert [drift.pending(now) for now in (100.0, 7_299.0, 7_300.0)] == [[], [], [alarm]]
+    with pytest.raises(VotesError, match="cannot be snoozed by time"):
+        drift.snooze(alarm.id, "2h", now=None)
+    for until in ("soon", "auto", "1h/5m", 0):
+        with pytest.raises(OptionError, match="until must be a number of items"):
+            drift.snooze(alarm.id, until, now=100.0)
+    codes, _ = _stream(300)
+    for heir, kinds in (("zoe", []), (None, [("new_juror", ("zoe",))])):
+        monitor = Monitor(100)
+        monitor.learn_many(_votes(codes, "a"))
+        assert monitor.alarms() == []
+        monitor.retire("bob", replaced_by=heir)
+        votes = _votes(codes, "b")
+        monitor.learn_many([(item, "zoe" if juror == "bob" else juror, label) for item, juror, label in votes])
+        assert _kinds(monitor.alarms()) == kinds
 
 
 # -- when it is over --------------------------------------------------------------------------------------------------

@@ -381,6 +381,10 @@ class Monitor:
         self._drift.update(panes)
         return self._drift
 
+    def dependence(self) -> dict[str, float]:
+        """Series ("juror:ann") whose items depend on each other, and how many of them count as one, as measured."""
+        return self._detector().dependence
+
     def pending_alarms(self) -> list[StreamAlarm]:
         """The active alarms that are neither acknowledged nor snoozed."""
         return self._detector().pending(self._now())
