@@ -280,6 +280,8 @@ def test_a_juror_who_votes_late_is_not_silent_and_one_who_stopped_is_once_items_
     assert pending() == (1, 0, 0)
     assert client.post(f"{SHOP}/retired", json={"juror": "j3"}).json() == {"retired": ["j3"]}
     assert pending() == (0, 0, 0)
+    found = client.get(f"{SHOP}/alarms").json()
+    assert (found["retired"], found["alpha"], found["block"]) == (["j3"], 0.05, "auto")
     assert client.post(f"{SHOP}/alarms/99", json={"action": "accept"}).status_code == 404
     assert client.post(f"{SHOP}/retired", json={"juror": "zoe"}).status_code == 404
     assert client.post(place, json={"action": "accept", "until": 5}).status_code == 422

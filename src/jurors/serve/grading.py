@@ -499,7 +499,8 @@ class AlarmWatch:
         pending = {alarm.id for alarm in drift.pending(drift.time)}
         alarms = [{**alarm, "pending": alarm["id"] in pending} for alarm in _documents(drift)[::-1]]
         counts = {"active": len(drift.active), "pending": len(pending)}
-        return {"alpha": drift.alpha, **counts, "alarms": alarms, "thresholds": verdict}
+        rate = {"alpha": drift.alpha, "block": drift.block, "dependence": drift.dependence}  # with what it assumes
+        return {**rate, **counts, "retired": sorted(drift.retired), "alarms": alarms, "thresholds": verdict}
 
 
 def _restored(project: Project, state: State | None) -> Drift:
