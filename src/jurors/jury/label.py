@@ -25,7 +25,7 @@ from jurors.evaluate.consistency import ItemLevels, item_levels
 from jurors.evaluate.evaluation import Evaluation
 from jurors.evaluate.solution import Partition, majority_partition
 from jurors.jury.grade import grade_rows
-from jurors.jury.inputs import count_rows, read_input
+from jurors.jury.inputs import count_rows, read_input, source_votes
 from jurors.jury.kinds import LABELS, kind_of
 from jurors.options import GradeOptions, Label, split_options, verb
 from jurors.results import Block, Columns, Drawable, Prose, Table, count_noun, row_documents
@@ -34,7 +34,7 @@ from jurors.votes.codes import code_type
 from jurors.votes.frame import collect_frame, is_frame
 from jurors.votes.key import ItemTexts
 from jurors.votes.layout import split_item
-from jurors.votes.table import Votes
+from jurors.votes.table import Votes, recode_labels
 
 VOTE_OF = "vote of "
 _MOST_NAMED = 8  # with more jurors, votes are counted
@@ -374,7 +374,10 @@ def label(
         message = f"evaluation= is graded already, so {next(iter(grading))}= has no effect; leave one of them out"
         raise OptionError(message, code="does_not_apply", name=next(iter(grading)))
     else:
-        counted, graded = count_rows(accepted), evaluation.sketch
+        graded, votes = evaluation.sketch, source_votes(accepted)
+        if graded is not None and set(graded.labels) > set(votes.labels):  # gold items have labels of their own
+            accepted = recode_labels(votes, graded.labels)
+        counted = count_rows(accepted)
         votes = counted.votes
         if (
             graded is None
