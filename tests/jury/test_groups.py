@@ -298,6 +298,20 @@ def test_preferences_are_ranked_and_their_jurors_graded_by_group() -> None:
         assert max(map(len, found.to_text().splitlines())) <= 80
         by_answer: Any = verb(pairs.drop(columns="topic"), by=pairs.topic)
         assert by_answer.to_dict() == found.to_dict() | {"by": "group"}
+        blank: Any = verb(pairs.assign(topic=pairs.topic.where(pairs.index > 9)), by="topic")
+        assert blank.sizes == {"law": 100, "maths": 190}
+        assert any(alarm.reason == "no_group" for alarm in blank.alarms)
+
+
+def test_a_family_is_graded_in_a_group_where_one_of_its_members_never_voted(table: pd.DataFrame) -> None:
+    votes = votes_of(table)
+    absent = votes.assign(dee=votes.dee.where(votes.sex != "f"))
+    found = jurors.grade(absent, by="sex", family={"two": ["cy", "dee"]})
+    assert cast("Any", found)["m"].family is not None
+    assert cast("Any", found)["f"].family is None
+    assert not found.left_out
+    labels = jurors.label(absent, by="sex", family={"two": ["cy", "dee"]})
+    assert not any(alarm.reason == "ungraded_group" for alarm in labels.alarms)
 
 
 def test_groups_with_other_labels_have_empty_cells_in_the_frame() -> None:

@@ -19,6 +19,7 @@ from jurors.errors import JurorsError, SketchError, VotesError, format_first_nam
 from jurors.evaluate.alarms import Alarm, sort_by_severity
 from jurors.evaluate.card import WIDTH, CardOptions, card_alarms, card_cells, scored_jurors, shown_jurors
 from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
+from jurors.evaluate.family import remaining_families
 from jurors.evaluate.solution import NamedMapping, majority_partition
 from jurors.jury.grade import grade_rows
 from jurors.jury.inputs import as_votes, drop_silent_jurors, unvoted_alarms, votes_and_column
@@ -26,8 +27,8 @@ from jurors.jury.kinds import LABELS, NUMBERS, PREFERENCES, kind_of
 from jurors.jury.label import Labelling, label, label_rows, settle
 from jurors.numeric.grade import NumberGrades
 from jurors.numeric.score import NumberScores
-from jurors.options import GradeOptions, Label, PairOptions, SourceOptions, column_names, split_options
-from jurors.pairwise.data import Preferences, read_pairs
+from jurors.options import GradeOptions, Grading, Label, PairOptions, SourceOptions, column_names, split_options
+from jurors.pairwise.data import Preferences, read_pairs, read_pairs_with
 from jurors.results import Block, Columns, Result, Table, count_noun
 from jurors.sketch.sketch import Sketch, count_votes
 from jurors.votes.codes import NO_VOTE, ordered_labels, recode
@@ -50,10 +51,15 @@ def _plain(name: Any) -> str:
     return "".join(c if c.isprintable() else " " for c in str(name))
 
 
-def _grades(by: ByGroup[Any], options: CardOptions) -> list[Block]:
-    """A row per group and juror (or what the result has rows of); of many, the first of each group."""
-    groups = list(by.groups)[: None if options.full else _MOST_ROWS]
-    each = None if options.full else options.top or max(_MOST_ROWS // len(groups), 1)
+def group_grades(by: ByGroup[Any], options: CardOptions, most: int = _MOST_ROWS) -> list[Block]:
+    """A row per group and juror (or what the result has rows of); of more than `most`, the first of each group.
+
+    Returns
+    -------
+    list of blocks
+    """
+    groups = list(by.groups)[: None if options.full else most]
+    each = None if options.full else options.top or max(most // len(groups), 1)
     rows: list[dict[tuple[str, int], str]] = []  # by head, and which of those that are called the same
     optional: list[str] = []
     right, left = {"items"}, 0
@@ -74,7 +80,8 @@ def _grades(by: ByGroup[Any], options: CardOptions) -> list[Block]:
     if not options.full:  # the columns by label go first; names can be shortened
         if sum(widths.values()) > WIDTH:
             heads = [key for key in heads if key[0] not in optional]
-        while sum(widths[key] if key[0] in right else min(widths[key], _SHORT) for key in heads) > WIDTH:
+        whole = {*right, ""}  # "": what a statistic is called
+        while sum(widths[key] if key[0] in whole else min(widths[key], _SHORT) for key in heads) > WIDTH:
             heads, unshown = heads[:-1], unshown + 1
     cells_of = tuple(tuple(row.get(key, "–") for key in heads) for row in rows)
     names = [head for head, _ in heads]
@@ -217,18 +224,14 @@ def votes_and_groups(source: Any, by: Any, column: str, reading: SourceOptions) 
 
 def _pairs_and_groups(source: Any, by: Any, reading: Mapping[str, Any]) -> tuple[Preferences, NDArray[Any], str]:
     """Read preferences, and the group of each answer."""
-    pairs = read_pairs(source, **cast("Any", reading))
     if not isinstance(by, str):
-        listed = list(by)
+        pairs, listed = read_pairs(source, **cast("Any", reading)), list(by)
         if len(listed) != len(pairs):
             raise VotesError(f"by= has {len(listed):,} groups, and there are {len(pairs):,} answers; give one for each")
         return pairs, _array(listed), "group"
     if isinstance(source, Preferences):
         raise VotesError(f"these preferences have no column {by!r}; give by= one group per answer")
-    if hasattr(source, "read"):  # its content comes only once
-        raise VotesError("by= needs preferences that can be read twice: give a path or a dataframe")
-    named = read_pairs(source, **cast("Any", {**reading, "item": by}))
-    return pairs, _array(np.array(named.items, dtype=object)[named.item]), by
+    return *read_pairs_with(source, by, **cast("Any", reading)), by
 
 
 def _array(groups: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
@@ -295,7 +298,7 @@ class ByGroup(Result, Generic[Graded]):
         """The alarms and the grades."""
         options = CardOptions(**show)
         alarms = card_alarms(group_alarms(self.alarms), options)
-        return [*([alarms] if alarms.lines else []), *_grades(self, options)]
+        return [*([alarms] if alarms.lines else []), *group_grades(self, options)]
 
 
 def each_group(
@@ -341,6 +344,7 @@ def each_group(
                 raise
     if is_pairs:
         votes, groups, column = _pairs_and_groups(source, by, {k: x for k, x in reads.items() if k in of_pairs})
+    families = Grading(family=options.get("family") or ()).families
     truths, unvoted = dict[str, NDArray[Any]](), list[Alarm]()
     for name in ("gold", "key"):
         if (given := options.pop(name, None)) is not None:
@@ -363,6 +367,8 @@ def each_group(
         elif kind_of(votes) is LABELS:
             also = [k for k, label in enumerate(votes.labels) if label in known]
             rows = drop_unused_labels(rows, np.array(also, dtype=np.int64))
+            if families:
+                options["family"] = remaining_families(families, votes.jurors, drop_silent_jurors(rows)[0].jurors)
         return verb(rows, **options)
 
     return _by_group(votes, groups, column, call, alarms=unvoted)
@@ -410,6 +416,8 @@ def label_by(
     def grade_group(rows: Votes, which: NDArray[np.int64]) -> Evaluation:
         gold = None if truth is None or all(x is None for x in truth[which]) else Key.from_array(truth[which])
         options: dict[str, Any] = {**grading, "gold": gold}
+        if families := Grading.of(grading).families:
+            options["family"] = remaining_families(families, votes.jurors, drop_silent_jurors(rows)[0].jurors)
         return grade_rows(drop_unused_labels(rows), **options)[0]
 
     graded = _by_group(votes, groups, column, grade_group, fate=_LABELLED_BY_ALL, alarms=unvoted)

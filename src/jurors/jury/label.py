@@ -96,7 +96,9 @@ _MOST_LISTED = 50  # items in text that is not full
 
 
 def _table(columns: Columns) -> Table:
-    return replace(Table.of(columns), right=(list(columns).index("probability"),))
+    return replace(
+        Table.of(columns), right=tuple(k for k, name in enumerate(columns) if name.startswith("probability"))
+    )
 
 
 @lazy_fields("items", "alarms")  # items without names are a million numbers; few who label look at the jurors
@@ -224,7 +226,9 @@ class Labelling(Drawable):
         columns = self._label_columns(self._listed()[:most])
         if self.parts is not None and "item" not in self.parts:
             del columns["item"]
-        columns["probability"] = [None if p != p else f"{p:.4f}" for p in columns["probability"].tolist()]
+        for name in ("probability", "probability_without_family"):
+            if name in columns:
+                columns[name] = [None if p != p else f"{p:.4f}" for p in columns[name].tolist()]
         if self.levels is not None:
             columns["expected"] = [None if x != x else f"{x:.2f}" for x in columns["expected"].tolist()]
         if self.votes:
