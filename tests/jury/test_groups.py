@@ -306,9 +306,9 @@ def test_preferences_are_ranked_and_their_jurors_graded_by_group() -> None:
 def test_a_family_is_graded_in_a_group_where_one_of_its_members_never_voted(table: pd.DataFrame) -> None:
     votes = votes_of(table)
     absent = votes.assign(dee=votes.dee.where(votes.sex != "f"))
-    found = jurors.grade(absent, by="sex", family={"two": ["cy", "dee"]})
-    assert cast("Any", found)["m"].family is not None
-    assert cast("Any", found)["f"].family is None
+    found: Any = jurors.grade(absent, by="sex", family={"two": ["cy", "dee"]})
+    assert found["m"].family is not None
+    assert found["f"].family is None
     assert not found.left_out
     labels = jurors.label(absent, by="sex", family={"two": ["cy", "dee"]})
     assert not any(alarm.reason == "ungraded_group" for alarm in labels.alarms)

@@ -96,9 +96,8 @@ _MOST_LISTED = 50  # items in text that is not full
 
 
 def _table(columns: Columns) -> Table:
-    return replace(
-        Table.of(columns), right=tuple(k for k, name in enumerate(columns) if name.startswith("probability"))
-    )
+    right = tuple(k for k, name in enumerate(columns) if name.startswith("probability"))
+    return replace(Table.of(columns), right=right)
 
 
 @lazy_fields("items", "alarms")  # items without names are a million numbers; few who label look at the jurors
