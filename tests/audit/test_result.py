@@ -327,7 +327,8 @@ def test_an_estimate_outside_its_interval_is_printed_as_it_is_and_named() -> Non
     """From few labels, weights can carry an estimate past what is possible: moving it would hide that."""
     rng = np.random.default_rng(11)
     truth = np.arange(300) % 10 == 0
-    votes = Votes.from_matrix(np.where(rng.random((300, 5)) < 0.8, truth[:, None], ~truth[:, None]).astype(int))
+    codes = np.where(rng.random((300, 5)) < 0.8, truth[:, None], ~truth[:, None]).astype(int)
+    votes = Votes.from_matrix(codes, labels=LABELS[:2], items=[f"q{k}" for k in range(300)])
     found = [result(votes, _answered(votes, truth.astype(int), n)) for n in (5, 10, 15)]
     outside = [
         (audit, share.estimate)
