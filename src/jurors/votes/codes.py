@@ -331,8 +331,7 @@ def numerals(labels: Iterable[Any]) -> Numerals:
         doubtful = commas[0] if all(len(text.partition(",")[2]) == 3 for text in commas) else None
         texts = [text.replace(",", ".") if _WITH_COMMA.fullmatch(text) else text for text in texts]
         remarks.append("commas are decimal commas")
-    read = tuple(text if is_number(text) else None for text in texts)
-    return Numerals(read, tuple(remarks), doubtful)
+    return Numerals(tuple(text if is_number(text) else None for text in texts), tuple(remarks), doubtful)
 
 
 def midpoint(labels: Iterable[Any]) -> str:

@@ -300,8 +300,7 @@ def item_array(values: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
     """
     if isinstance(values, np.ndarray):
         return values
-    whole = all(type(v) is int and abs(v) < 1 << 63 for v in values)
-    return np.array(values, dtype=np.int64 if whole else object)
+    return np.array(values, dtype=np.int64 if all(type(v) is int and abs(v) < 1 << 63 for v in values) else object)
 
 
 def _distinct_names(
@@ -456,8 +455,7 @@ def votes_of_log(log: ToolLog, options: Reading, records: Records | Votes | None
     if len(records.repetition):
         parts["repetition"] = records.repetition
     votes = long_votes([factorize(column) for column in parts.values()], tuple(parts), options)
-    votes = replace(collapse_repeats(votes, options), label_words=records.words)
-    return with_findings(votes, records.findings)
+    return with_findings(replace(collapse_repeats(votes, options), label_words=records.words), records.findings)
 
 
 def open_layout(table: SourceTable, options: Reading) -> tuple[SourceTable, Layout]:
