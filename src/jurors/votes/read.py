@@ -455,7 +455,8 @@ def votes_of_log(log: ToolLog, options: Reading, records: Records | Votes | None
     if len(records.repetition):
         parts["repetition"] = records.repetition
     votes = long_votes([factorize(column) for column in parts.values()], tuple(parts), options)
-    return with_findings(replace(collapse_repeats(votes, options), label_words=records.words), records.findings)
+    votes = replace(collapse_repeats(votes, options), label_words=records.words, questions=records.questions)
+    return with_findings(votes, records.findings)
 
 
 def open_layout(table: SourceTable, options: Reading) -> tuple[SourceTable, Layout]:
