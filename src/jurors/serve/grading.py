@@ -30,7 +30,7 @@ from jurors.monitor.drift import Drift
 from jurors.monitor.monitor import KEPT_WINDOWS, MOST_TUPLES, History, WindowGrades, graded_window
 from jurors.monitor.windows import Pane, Panes, Span, select_span, spans, votes_in
 from jurors.options import Label
-from jurors.results import json_ready
+from jurors.results import json_ready, json_text
 from jurors.serve.database import Project, Session, names
 from jurors.serve.errors import ApiError, StoreFull
 from jurors.serve.store import SqlStore
@@ -181,16 +181,21 @@ class Graded:
         return replace(result, notes=(*result.notes, *notes)) if notes else result
 
     @cached_property
-    def json(self) -> bytes:
+    def document(self) -> dict[str, Any]:
         """The document of `jurors grade --format json`."""
-        return f"{self.evaluation.to_json()}\n".encode()
+        document: dict[str, Any] = self.evaluation.to_dict()
+        return document
+
+    @cached_property
+    def json(self) -> bytes:
+        """The document as text."""
+        return f"{json_text(self.document)}\n".encode()
 
     @cached_property
     def brief(self) -> bytes:
         """The same without the partition, which names every decision tuple."""
-        document = self.evaluation.to_dict()
-        independent = {name: part for name, part in document["independent"].items() if name != "partition"}
-        return json.dumps({**document, "independent": independent}, ensure_ascii=False, allow_nan=False).encode()
+        independent = {name: part for name, part in self.document["independent"].items() if name != "partition"}
+        return json.dumps({**self.document, "independent": independent}, ensure_ascii=False, allow_nan=False).encode()
 
     # Labels of items: a row for each decision tuple, separate for items with gold, each with its label.
 
@@ -313,7 +318,7 @@ class ProjectGrades:
         def compute() -> Graded | JurorsError:
             graded = Graded(self._reader.latest(name), window)
             try:
-                _ = graded.json
+                _ = graded.document
             except JurorsError as error:
                 return error
             return graded
