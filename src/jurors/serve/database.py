@@ -450,6 +450,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """CREATE TABLE notified (
             project BIGINT PRIMARY KEY REFERENCES projects (id) ON DELETE CASCADE, state TEXT NOT NULL)""",
     ),
+    ("CREATE TABLE leases (name TEXT PRIMARY KEY, owner TEXT NOT NULL, until DOUBLE PRECISION NOT NULL)",),
 )
 
 
