@@ -339,21 +339,11 @@ def panel_intervals(
     -------
     dict of ndarray, or None
         `prevalence` (R, 2), `accuracy` (N, R, 2) and `score` (N, 2), with (low, high) on the last axis; and `errors`, a
-        dict of the standard errors. None where the panel is so large that replicates would take minutes; its standard
-        errors are then tiny anyway.
+        dict of the standard errors. None where `panel_errors` has none.
     """
-    report_progress("intervals")
-    if panel.data.held * REPLICATES * 2 * panel.data.labels > _MOST_WORK:
+    errors = panel_errors(panel, target=target, seed=seed)
+    if errors is None:
         return None
-    is_large = panel.data.held > _MANY_VOTES or not panel.data.is_dense
-    if is_large and panel.coupling is None and panel.is_unordered:
-        variance = _first_order(panel, target, seed)
-    else:
-        variance = _resampled(panel, target, seed)
-    if target == "test":
-        within = _within(panel.spoken, panel.choice.fit.posterior)
-        variance = {name: variance[name] + within[name] for name in _NAMES}
-    errors = {name: np.sqrt(values) for name, values in variance.items()}
     fit, data = panel.choice.fit, panel.spoken
     items = float(data.weights.sum())
     votes = data.counts(data.weights[:, None, :])[0, 0].reshape(data.jurors, data.labels).sum(axis=1)
@@ -369,6 +359,28 @@ def panel_intervals(
     members: dict[str, Any] = {"prevalence": slice(None), "accuracy": panel.hearing, "score": panel.hearing}
     intervals: dict[str, Any] = {name: np.stack(pair, axis=-1)[members[name]] for name, pair in ends.items()}
     return intervals | {"errors": {name: errors[name][members[name]] for name in _NAMES}}
+
+
+def panel_errors(panel: PanelFit, *, target: Target = "test", seed: int = 0) -> dict[str, Floats] | None:
+    """Standard errors of a panel's grades, without copies of other jurors.
+
+    Returns
+    -------
+    dict of ndarray, or None
+        None where the panel is so large that replicates would take minutes; its standard errors are then tiny anyway.
+    """
+    report_progress("intervals")
+    if panel.data.held * REPLICATES * 2 * panel.data.labels > _MOST_WORK:
+        return None
+    is_large = panel.data.held > _MANY_VOTES or not panel.data.is_dense
+    if is_large and panel.coupling is None and panel.is_unordered:
+        variance = _first_order(panel, target, seed)
+    else:
+        variance = _resampled(panel, target, seed)
+    if target == "test":
+        within = _within(panel.spoken, panel.choice.fit.posterior)
+        variance = {name: variance[name] + within[name] for name in _NAMES}
+    return {name: np.sqrt(values) for name, values in variance.items()}
 
 
 def _resampled(panel: PanelFit, target: Target, seed: int) -> dict[str, Floats]:
