@@ -347,3 +347,22 @@ def test_a_sheet_drawn_from_other_votes_is_refused(seed: int, row: int, juror: i
     other = Votes.from_matrix(codes, items=votes.item_names(), jurors=votes.jurors, labels=LABELS)
     with pytest.raises(VotesError, match="drawn from other votes"):
         AuditedVotes.of(other, _answered(votes, truth, 5))
+
+
+def test_an_estimate_outside_its_interval_is_printed_as_it_is_and_named() -> None:
+    """From few labels, weights can carry an estimate past what is possible: moving it would hide that."""
+    rng = np.random.default_rng(11)
+    truth = np.arange(300) % 10 == 0
+    codes = np.where(rng.random((300, 5)) < 0.8, truth[:, None], ~truth[:, None]).astype(int)
+    votes = Votes.from_matrix(codes, labels=LABELS[:2], items=[f"q{k}" for k in range(300)])
+    found = [result(votes, _answered(votes, truth.astype(int), n)) for n in (5, 10, 15)]
+    outside = [
+        (audit, share.estimate)
+        for audit in found
+        for share in audit.guaranteed.values()
+        if share.estimate is not None and not -0.01 <= share.estimate <= 1.01
+    ]
+    assert outside
+    for audit, estimate in outside:
+        assert f"{estimate * 100:.1f}" in audit.to_text(full=True)
+        assert "Trust the interval" in audit.to_text()

@@ -46,7 +46,7 @@ from jurors.audit.sheet import (
     read_sheet,
     replay_draws,
 )
-from jurors.errors import OptionError, SketchError, VotesError, check_choice, name_positions
+from jurors.errors import OptionError, SketchError, VotesError, check_choice, format_first_names, name_positions
 from jurors.evaluate.card import percent, percent_range
 from jurors.evaluate.evaluation import Evaluation
 from jurors.jury.calibration import calibration_basis, jury_votes
@@ -54,7 +54,7 @@ from jurors.jury.compare import compare_counted, default_methods
 from jurors.jury.grade import grade_counted
 from jurors.jury.inputs import CountedVotes, as_votes, count_gradable
 from jurors.options import Grading, Label, SourceOptions, text_columns
-from jurors.results import Block, Columns, Notes, Result, Table, columns_of
+from jurors.results import Block, Columns, Notes, Result, Table, columns_of, count_noun
 from jurors.votes.table import Votes
 
 
@@ -212,13 +212,12 @@ class AuditedVotes:
 
 
 def _shares(statistics: Sequence[Statistic], steps: Steps, level: float) -> dict[Any, Share]:
-    """Name of a statistic -> its share; an estimate outside its interval is moved to the nearer end."""
+    """Name of a statistic -> its share."""
     low, high = intervals(steps, level)
     labelled: Floats = (steps.counts & ~np.isnan(steps.event)).sum(axis=0)
-    middle = np.minimum(np.maximum(estimates(steps), low), high)
     return {
         statistic.name: Share(None if not n or m != m else float(m), (float(a), float(b)))
-        for statistic, n, m, a, b in zip(statistics, labelled, middle, low, high, strict=True)
+        for statistic, n, m, a, b in zip(statistics, labelled, estimates(steps), low, high, strict=True)
     }
 
 
@@ -416,6 +415,25 @@ def guarantee(*, is_random: bool, level: str = _EACH) -> str:
     return f"{_GUARANTEE if is_random else _NOT_RANDOM} {level}"
 
 
+def outside_note(shares: Mapping[str, Share]) -> list[str]:
+    """A sentence about estimates that lie outside their intervals; none where none does.
+
+    An estimate weighs the labels by the chances of the draw, so from few labels it may leave what is possible.
+
+    Returns
+    -------
+    list of str
+    """
+    known = {name: (share.estimate, *share.interval) for name, share in shares.items() if share.estimate is not None}
+    outside = [name for name, (x, low, high) in known.items() if not low - _ROUNDED <= x <= high + _ROUNDED]
+    if not outside:
+        return []
+    their = "lies outside its interval" if len(outside) == 1 else "lie outside their intervals"
+    names = format_first_names(outside, 3)
+    return [f"{count_noun(len(outside), 'estimate')} {their}, which few labels can cause: {names}. Trust the interval."]
+
+
+_ROUNDED = 5e-4  # how far outside is not seen where shares are printed
 _WHAT = {
     "score": "score of {}", "accuracy": "accuracy of {} on {}", "prevalence": "prevalence of {}",
     "wrong_labels": "wrong (no gold), {}",  # with these answers as gold, `grade` expects fewer
@@ -506,7 +524,8 @@ class Audit(Result):
         skipped = "1 skipped item counts" if self.gaps == 1 else f"{self.gaps} skipped items count"
         gaps = f"{skipped} as the worst case. Label the items in order."
         people = [] if self.people is None else [self.people.line]
-        return [guarantee(is_random=self.is_random), *([gaps] if self.gaps else []), *people]
+        outside = outside_note({shown_name(name): share for name, share in self.guaranteed.items()})
+        return [guarantee(is_random=self.is_random), *([gaps] if self.gaps else []), *outside, *people]
 
 
 def result(
@@ -651,7 +670,8 @@ class PairedDifferences(Result):
             for (a, b), v in self.leads.items()
         )  # fmt: skip
         headings = ("lead", "points", f"{self.level * 100:g}% interval", "better")
-        note = Notes([guarantee(is_random=self.is_random)], width=80)
+        outside = outside_note({f"{a} over {b}": lead for (a, b), lead in self.leads.items()})
+        note = Notes([guarantee(is_random=self.is_random), *outside], width=80)
         return [f"{self.labelled:,} items labelled", *([Table(headings, leads)] if leads else []), note]
 
 

@@ -27,7 +27,7 @@ from jurors.evaluate.consistency import ItemLevels, item_levels
 from jurors.evaluate.evaluation import Evaluation
 from jurors.evaluate.solution import Partition, majority_partition
 from jurors.jury.grade import grade_rows
-from jurors.jury.inputs import count_rows, read_input
+from jurors.jury.inputs import count_rows, read_input, source_votes
 from jurors.jury.kinds import LABELS, kind_of
 from jurors.options import (
     GradeOptions,
@@ -49,7 +49,7 @@ from jurors.votes.io.duckdb_table import ToolLog, open_source
 from jurors.votes.key import ItemTexts
 from jurors.votes.layout import split_item
 from jurors.votes.read import clean_cells, item_array
-from jurors.votes.table import Votes
+from jurors.votes.table import Votes, recode_labels
 
 if TYPE_CHECKING:
     from jurors.sketch.engines import CountedItems
@@ -115,7 +115,8 @@ _MOST_LISTED = 50  # items in text that is not full
 
 
 def _table(columns: Columns) -> Table:
-    return replace(Table.of(columns), right=(list(columns).index("probability"),))
+    right = tuple(k for k, name in enumerate(columns) if name.startswith("probability"))
+    return replace(Table.of(columns), right=right)
 
 
 @lazy_fields("items", "alarms")  # items without names are a million numbers; few who label look at the jurors
@@ -267,7 +268,9 @@ class Labelling(Drawable):
         columns = self._label_columns(self._listed()[:most])
         if self.parts is not None and "item" not in self.parts:
             del columns["item"]
-        columns["probability"] = [None if p != p else f"{p:.4f}" for p in columns["probability"].tolist()]
+        for name in ("probability", "probability_without_family"):
+            if name in columns:
+                columns[name] = [None if p != p else f"{p:.4f}" for p in columns[name].tolist()]
         if self.levels is not None:
             columns["expected"] = [None if x != x else f"{x:.2f}" for x in columns["expected"].tolist()]
         if self.votes:
@@ -545,7 +548,10 @@ def _label(source: Any, evaluation: Evaluation | None, by: Any, grading: Any, re
         message = f"evaluation= is graded already, so {next(iter(grading))}= has no effect; leave one of them out"
         raise OptionError(message, code="does_not_apply", name=next(iter(grading)))
     else:
-        counted, graded = count_rows(accepted), evaluation.sketch
+        graded, votes = evaluation.sketch, source_votes(accepted)
+        if graded is not None and set(graded.labels) > set(votes.labels):  # gold items have labels of their own
+            accepted = recode_labels(votes, graded.labels)
+        counted = count_rows(accepted)
         votes = counted.votes
         if (
             graded is None
