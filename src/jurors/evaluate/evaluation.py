@@ -564,7 +564,7 @@ class KeyedEvaluation(_Solved, Drawable):
         """The labels."""
         return self.sketch.labels
 
-    @property
+    @cached_property
     def items(self) -> int:
         """How many items have a true label."""
         return int(self.by_true_label.sum())
