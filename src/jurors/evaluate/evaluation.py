@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from jurors._lazy import is_computed, lazy_fields
 from jurors._numeric import Floats, Integers, sparse
 from jurors.errors import SketchError, match_name, name_positions
-from jurors.evaluate.agreement import PairDependence, PanelDependence, panel_dependence
+from jurors.evaluate.agreement import PairDependence, PanelDependence, chance_corrected, panel_dependence
 from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.card import CardOptions, card_blocks, card_columns, keyed_columns, score_tables
 from jurors.evaluate.consistency import (
@@ -578,7 +578,7 @@ class KeyedEvaluation(_Solved, Drawable):
     def kappa(self) -> NamedMapping:
         """Juror -> Cohen's kappa with the key; None without votes, or where juror and key only ever give one label."""
         rows = zip(self.jurors, self.solution.to_float().score.values(), self._chance, strict=True)
-        return NamedMapping((j, None if x is None else _beyond_chance(x, by_chance)) for j, x, by_chance in rows)
+        return NamedMapping((j, chance_corrected(x, by_chance)) for j, x, by_chance in rows)
 
     @cached_property
     def interval(self) -> Intervals:
@@ -593,7 +593,7 @@ class KeyedEvaluation(_Solved, Drawable):
             for (j, of_juror), items in zip(floats.accuracy.items(), by_label, strict=True)
         )
         kappa = NamedMapping(
-            (j, None if self.kappa[j] is None else tuple(_beyond_chance(x, by_chance) for x in score[j]))
+            (j, None if self.kappa[j] is None else tuple(chance_corrected(x, by_chance) for x in score[j]))
             for j, by_chance in zip(self.jurors, self._chance, strict=True)
         )
         return Intervals(score=score, accuracy=accuracy, kappa=kappa)
@@ -775,10 +775,6 @@ class KeyedEvaluation(_Solved, Drawable):
 
 def _wilson(share: float | None, items: float) -> tuple[float, float] | None:
     return None if share is None else wilson_interval(share, items)
-
-
-def _beyond_chance(share: float, by_chance: float) -> float | None:
-    return None if by_chance == 1 else (share - by_chance) / (1 - by_chance)
 
 
 def evaluate_with_key(sketch: Sketch, by_true_label: Integers) -> KeyedEvaluation:
