@@ -112,7 +112,7 @@ def test_gates_metrics_and_methods_use_the_same_scores(votes: jurors.Votes, resu
     assert names[1] == result.method
     assert shown == {f"accuracy of {j}": result.score[j] for j in result.jurors} | {
         f"prevalence of {a}": result.prevalence[a] for a in result.labels
-    } | {"wrong labels, expected": result.wrong_labels}  # fmt: skip
+    } | {"expected wrong labels": result.wrong_labels}  # fmt: skip
 
 
 @pytest.mark.slow

@@ -76,17 +76,24 @@ class ErrorDetails(TypedDict, total=False):
 # -- options in messages: arguments of Python, or flags of the command line -----------------------------------------
 
 OPTIONS: dict[str, Any] = {}  #: argument -> its `Option`; `jurors.options` enters them
-_speaks_flags: ContextVar[bool] = ContextVar("speaks_flags", default=False)
+#: where messages name options by their flags: names in the data that look like an option, such as `seed=1`
+_no_options: ContextVar[set[str] | None] = ContextVar("no_options", default=None)
 
 
 @contextmanager
 def speaking_flags(is_command_line: bool = True) -> Iterator[None]:
     """Let messages name options by their flags, as a user of the command line types them, and not by arguments."""
-    token = _speaks_flags.set(is_command_line)
+    token = _no_options.set(set() if is_command_line else None)
     try:
         yield
     finally:
-        _speaks_flags.reset(token)
+        _no_options.reset(token)
+
+
+def keep_names(names: Iterable[Any]) -> None:
+    """Keep names of the data as they are in messages, even where they look like an option."""
+    if (kept := _no_options.get()) is not None:
+        kept.update(name for name in map(str, names) if re.match("[a-z_]+=", name))
 
 
 _WORDS = """(?:'[^']*'|"[^"]*"|[^{}'"])*"""  # in quotation marks, brackets are text
@@ -114,8 +121,10 @@ def spell_options(message: str) -> str:
     "use --scale nominal, name the key's with --key-item, or leave --trust out"
     "use --map Y=yes, --missing=- --missing '?' or --labels a,b"
     """
-    if not _speaks_flags.get():
+    if (kept := _no_options.get()) is None:
         return re.sub(r"(?<==) \(--[^()]*\)", "", message).replace("full=True", "to_text(full=True)")
+    if found := next((name for name in sorted(kept, key=len, reverse=True) if name in message), None):
+        return found.join(map(spell_options, message.split(found)))
 
     def spell(match: re.Match[str]) -> str:
         option, following = OPTIONS.get(match[1]), match[2]
@@ -126,7 +135,7 @@ def spell_options(message: str) -> str:
     once = re.sub(r"(?<![\w=.-])[a-z_]+= \((--[^()]*)\)", r"\1", message)
     once = re.sub(rf"(?<![\w=.-])([a-z_]+)=({_LITERAL})", _spell_several, once)
     once = re.sub(r"(?<![\w=.-])([a-z_]+)=('-[^']*')", _spell_several, once)
-    flags = re.sub(r"(?<![\w=.-])([a-z_]+)=(.?)", spell, once)
+    flags = re.sub(r"(?<![\w=.'-])([a-z_]+)=(.?)", spell, once)
     unquoted = re.sub(r"(--[a-z-]+) '([\w.,:=-]+)'", r"\1 \2", flags)
     switches = {option.flag for option in OPTIONS.values() if option.kind is bool}
     return re.sub(r"(--[a-z-]+) True\b", lambda found: found[1] if found[1] in switches else found[0], unquoted)

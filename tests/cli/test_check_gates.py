@@ -128,4 +128,13 @@ def test_text_fits_a_screen_unless_it_is_full(tmp_path: Path) -> None:
         assert max(map(len, lines)) <= 80
     assert len(run("check", path, "--min-score", "0.7", "--full").stdout.splitlines()) > 60
     assert len(run("label", path, "-o", tmp_path / "labels.md").stdout) == 0
+    frame = jurors.simulate(480, accuracy=0.8, jurors=[f"j{k}" for k in range(5)], seed=3).votes.to_frame()
+    frame.assign(topic=[f"t{k // 40}" for k in range(len(frame))]).to_csv(path, index=False)  # 8 items each
+    for words in (("check", "--min-score", "0.7"), ("check", "--min-score", "0.7", "--card"), ("compare",)):
+        lines = run(words[0], path, "--by", "topic", *words[1:]).stdout.splitlines()
+        assert 40 <= len(lines) <= 60, words
+        assert max(map(len, lines)) <= 80
+    few = frame.assign(topic=[f"t{k // 800}" for k in range(len(frame))])
+    few.to_csv(path, index=False)
+    assert "  expected wrong labels  " in run("compare", path, "--by", "topic").stdout
     assert (tmp_path / "labels.md").read_text().count("\n") > 120

@@ -41,6 +41,17 @@ def test_what_is_read_can_be_seen(command: str, format: str, votes: Path) -> Non
     assert sum(line.startswith("OK: no alarm rang") for line in result.output.split("\n")) <= (command == "check")
 
 
+def test_names_that_look_like_an_option_stay_as_they_are(tmp_path: Path) -> None:
+    path, dice = tmp_path / "votes.csv", random.Random(1)
+    names = ["gold=x", "seed=1", "cy", "dee"]
+    rows = [",".join(["yes" if dice.random() < 0.7 else "no" for _ in names] + [f"top={k % 3}"]) for k in range(120)]
+    path.write_text(",".join([*names, "system"]) + "\n" + "\n".join(rows) + "\n")
+    for words in (["grade"], ["check", "--min-score", "0.5"], ["compare", "--panels"], ["systems"]):
+        shown = run(words[0], path, *words[1:]).output
+        assert "=" in shown
+        assert all(flag not in shown for flag in ("--gold", "--seed", "--top"))
+
+
 @pytest.mark.parametrize("arguments", [["--item", "nobody"], ["--trust", "nobody"], ["--common", "nothing"]])
 def test_errors_are_one_line_that_can_be_seen(arguments: list[str], votes: Path) -> None:
     result = run("grade", votes, *arguments)

@@ -144,6 +144,25 @@ def test_a_gold_label_that_no_juror_gave_is_a_label() -> None:
     assert [alarm.labels for alarm in graded.alarms if alarm.reason == "rare_labels"] == [("rare",)]
 
 
+def test_labels_by_group_with_a_gold_label_that_no_juror_gave_and_gold_without_votes() -> None:
+    rng, items = np.random.default_rng(5), 200
+    truth = np.array(["no", "yes"])[np.arange(items) % 2]
+    wrong = rng.random((items, 4)) < 0.2
+    votes = jurors.Votes.from_matrix(np.where(wrong, truth[::-1, None], truth[:, None]))
+    gold = {0: "maybe", 1: "yes", 2: "no", 3: "yes", 150: "no", 999: "yes"}
+    labels = jurors.label(votes, by=["a", "b"] * 100, gold=gold)
+    assert [labels.label[k] for k in gold if k < items] == ["maybe", "yes", "no", "yes", "no"]
+    assert [labels.probability[k] for k in gold if k < items] == [1.0] * 5
+    fitted = jurors.Jury(gold=gold)
+    assert fitted.fit_predict(votes)[:4].tolist() == ["maybe", "yes", "no", "yes"]
+    assert fitted.predict_proba(votes).shape == (items, 3)
+    graded = jurors.grade(votes, gold=gold)
+    for result in (labels, graded, jurors.grade(votes, by=["a", "b"] * 100, gold=gold)):
+        [alarm] = [alarm for alarm in result.alarms if alarm.reason == "unvoted_gold"]
+        assert alarm.message == "1 of 6 gold items has no votes and so no effect: 999"
+    assert jurors.label(votes, evaluation=graded).labels == ("maybe", "no", "yes")
+
+
 def test_a_group_without_true_labels_is_left_out_of_the_scores(table: pd.DataFrame) -> None:
     key = dict(zip(table["item"][:300], table.truth[:300], strict=True))
     found = jurors.score(votes_of(table), key, by="sex")
@@ -279,6 +298,20 @@ def test_preferences_are_ranked_and_their_jurors_graded_by_group() -> None:
         assert max(map(len, found.to_text().splitlines())) <= 80
         by_answer: Any = verb(pairs.drop(columns="topic"), by=pairs.topic)
         assert by_answer.to_dict() == found.to_dict() | {"by": "group"}
+        blank: Any = verb(pairs.assign(topic=pairs.topic.where(pairs.index > 9)), by="topic")
+        assert blank.sizes == {"law": 100, "maths": 190}
+        assert any(alarm.reason == "no_group" for alarm in blank.alarms)
+
+
+def test_a_family_is_graded_in_a_group_where_one_of_its_members_never_voted(table: pd.DataFrame) -> None:
+    votes = votes_of(table)
+    absent = votes.assign(dee=votes.dee.where(votes.sex != "f"))
+    found: Any = jurors.grade(absent, by="sex", family={"two": ["cy", "dee"]})
+    assert found["m"].family is not None
+    assert found["f"].family is None
+    assert not found.left_out
+    labels = jurors.label(absent, by="sex", family={"two": ["cy", "dee"]})
+    assert not any(alarm.reason == "ungraded_group" for alarm in labels.alarms)
 
 
 def test_groups_with_other_labels_have_empty_cells_in_the_frame() -> None:

@@ -20,6 +20,7 @@ import numpy as np
 from jurors._numeric import Floats, Integers, single_threaded
 from jurors.audit.confidence import (
     Cells,
+    JurorVotes,
     Predictors,
     Statistic,
     Steps,
@@ -45,7 +46,7 @@ from jurors.audit.sheet import (
     read_sheet,
     replay_draws,
 )
-from jurors.errors import OptionError, SketchError, VotesError, check_choice, name_positions
+from jurors.errors import OptionError, SketchError, VotesError, check_choice, format_first_names, name_positions
 from jurors.evaluate.card import percent, percent_range
 from jurors.evaluate.evaluation import Evaluation
 from jurors.jury.calibration import calibration_basis, jury_votes
@@ -53,7 +54,7 @@ from jurors.jury.compare import compare_counted, default_methods
 from jurors.jury.grade import grade_counted
 from jurors.jury.inputs import CountedVotes, as_votes, count_gradable
 from jurors.options import Grading, Label, SourceOptions, text_columns
-from jurors.results import Block, Columns, Notes, Result, Table, columns_of
+from jurors.results import Block, Columns, Notes, Result, Table, columns_of, count_noun
 from jurors.votes.table import Votes
 
 
@@ -146,21 +147,23 @@ class AuditedVotes:
         return first
 
     @cached_property
-    def votes_by_tuple(self) -> Integers:
-        """Jurors x tuples: the code of the vote, -1 where there is none."""
+    def votes_by_juror(self) -> list[JurorVotes]:
+        """Each juror's votes by tuple."""
         place = np.full(self.votes.rows, -1)
         place[self.first_rows] = np.arange(len(self.first_rows))
         row, juror, code = self.votes.triples()
-        is_first = place[row] >= 0
-        votes = np.full((len(self.votes.jurors), len(self.first_rows)), -1, dtype=np.int64)
-        votes[juror[is_first], place[row[is_first]]] = code[is_first]
-        return votes
+        tuple_of = place[row]
+        at = np.flatnonzero(tuple_of >= 0)
+        at = at[np.lexsort((tuple_of[at], juror[at]))]
+        ends = np.cumsum(np.bincount(juror[at], minlength=len(self.votes.jurors)))[:-1]
+        parts = np.split(tuple_of[at], ends), np.split(code[at].astype(np.int64), ends)
+        return [JurorVotes(*part) for part in zip(*parts, strict=True)]
 
     @cached_property
     def statistics(self) -> list[Statistic]:
         """Every statistic of an audit: scores, accuracies, prevalences, how often each method's labels are wrong."""
         labels = list(enumerate(self.votes.labels))
-        by_juror = list(zip(self.votes.jurors, self.votes_by_tuple, strict=True))
+        by_juror = list(zip(self.votes.jurors, self.votes_by_juror, strict=True))
         statistics = [score_statistic(juror, votes) for juror, votes in by_juror]
         statistics += [accuracy_statistic(juror, a, code, votes) for juror, votes in by_juror for code, a in labels]
         statistics += [prevalence_statistic(a, code, len(self.design.sizes)) for code, a in labels]
@@ -173,7 +176,9 @@ class AuditedVotes:
     def label_predictors(self) -> Predictors:
         """Posteriors of every tuple's true label by the votes alone."""
         labels, sizes = len(self.votes.labels), self.design.sizes.astype(np.float64)
-        given = np.stack([(self.votes_by_tuple == k).sum(axis=0) for k in range(labels)], axis=1).astype(np.float64)
+        given = np.zeros((len(sizes), labels))
+        for votes in self.votes_by_juror:
+            given[votes.tuples, votes.codes] += 1
         by_votes, voters = vote_posterior(given), given.sum(axis=1)
         if self.graded_blind is None:
             return predictors(by_votes, by_votes, voters, sizes)
@@ -199,20 +204,20 @@ class AuditedVotes:
         drawn_cells = self.design.tuple_of_row[self.rows[at]]
         shares = {statistic.name: Share(None, (0.0, 1.0)) for statistic in statistics}
         # of hundreds of jurors, most met no drawn item
-        if touched := [statistic for statistic in statistics if statistic.member[drawn_cells].any()]:
+        is_drawn = np.isin(np.arange(len(self.design.sizes)), drawn_cells)
+        if touched := [statistic for statistic in statistics if is_drawn[statistic.tuples].any()]:
             steps = trace(touched, strata, self.design, drawn_cells, self.codes[at], np.array(self.sheet.of)[at])
             shares |= _shares(touched, steps, level)
         return shares
 
 
 def _shares(statistics: Sequence[Statistic], steps: Steps, level: float) -> dict[Any, Share]:
-    """Name of a statistic -> its share; an estimate outside its interval is moved to the nearer end."""
+    """Name of a statistic -> its share."""
     low, high = intervals(steps, level)
     labelled: Floats = (steps.counts & ~np.isnan(steps.event)).sum(axis=0)
-    middle = np.minimum(np.maximum(estimates(steps), low), high)
     return {
         statistic.name: Share(None if not n or m != m else float(m), (float(a), float(b)))
-        for statistic, n, m, a, b in zip(statistics, labelled, middle, low, high, strict=True)
+        for statistic, n, m, a, b in zip(statistics, labelled, estimates(steps), low, high, strict=True)
     }
 
 
@@ -410,6 +415,25 @@ def guarantee(*, is_random: bool, level: str = _EACH) -> str:
     return f"{_GUARANTEE if is_random else _NOT_RANDOM} {level}"
 
 
+def outside_note(shares: Mapping[str, Share]) -> list[str]:
+    """A sentence about estimates that lie outside their intervals; none where none does.
+
+    An estimate weighs the labels by the chances of the draw, so from few labels it may leave what is possible.
+
+    Returns
+    -------
+    list of str
+    """
+    known = {name: (share.estimate, *share.interval) for name, share in shares.items() if share.estimate is not None}
+    outside = [name for name, (x, low, high) in known.items() if not low - _ROUNDED <= x <= high + _ROUNDED]
+    if not outside:
+        return []
+    their = "lies outside its interval" if len(outside) == 1 else "lie outside their intervals"
+    names = format_first_names(outside, 3)
+    return [f"{count_noun(len(outside), 'estimate')} {their}, which few labels can cause: {names}. Trust the interval."]
+
+
+_ROUNDED = 5e-4  # how far outside is not seen where shares are printed
 _WHAT = {
     "score": "score of {}", "accuracy": "accuracy of {} on {}", "prevalence": "prevalence of {}",
     "wrong_labels": "wrong (no gold), {}",  # with these answers as gold, `grade` expects fewer
@@ -477,7 +501,7 @@ class Audit(Result):
         prevalences = [name for name in self.guaranteed if name[0] == "prevalence"]
         scores = [name for name in self.guaranteed if name[0] == "score"]
         scores.sort(key=lambda name: -self.guaranteed[name].interval[0])
-        others = [name for name in self.guaranteed if name not in {*wrong, *prevalences, *scores}]
+        others = [name for name in self.guaranteed if name[0] not in ("wrong_labels", "prevalence", "score")]
         shown = [*wrong, *prevalences, *scores, *others]
         if not full:
             few = [*wrong[:1], *(name for name in wrong[1:] if name[1] == "majority"), *prevalences[: 2 * top]]
@@ -500,7 +524,8 @@ class Audit(Result):
         skipped = "1 skipped item counts" if self.gaps == 1 else f"{self.gaps} skipped items count"
         gaps = f"{skipped} as the worst case. Label the items in order."
         people = [] if self.people is None else [self.people.line]
-        return [guarantee(is_random=self.is_random), *([gaps] if self.gaps else []), *people]
+        outside = outside_note({shown_name(name): share for name, share in self.guaranteed.items()})
+        return [guarantee(is_random=self.is_random), *([gaps] if self.gaps else []), *outside, *people]
 
 
 def result(
@@ -645,7 +670,8 @@ class PairedDifferences(Result):
             for (a, b), v in self.leads.items()
         )  # fmt: skip
         headings = ("lead", "points", f"{self.level * 100:g}% interval", "better")
-        note = Notes([guarantee(is_random=self.is_random)], width=80)
+        outside = outside_note({f"{a} over {b}": lead for (a, b), lead in self.leads.items()})
+        note = Notes([guarantee(is_random=self.is_random), *outside], width=80)
         return [f"{self.labelled:,} items labelled", *([Table(headings, leads)] if leads else []), note]
 
 
@@ -680,7 +706,7 @@ def compare(
     """
     Grading(level=level)
     audited = AuditedVotes.of(as_votes(source, **reading), read_sheet(answers))
-    jurors, votes, sizes = audited.votes.jurors, audited.votes_by_tuple, audited.design.sizes
+    jurors, votes, sizes = audited.votes.jurors, audited.votes_by_juror, audited.design.sizes
     if between is None and len(jurors) > _MOST_JURORS:
         message = f"{len(jurors)} jurors are too many pairs; name those to compare (--between A,B)"
         raise OptionError(message, code="out_of_range", name="between")
@@ -689,8 +715,8 @@ def compare(
     statistics = [lead_statistic(jurors[a], jurors[b], votes[a], votes[b]) for a, b in pairs]
     halves, leads = audited.prove(statistics, level), {}
     for (a, b), statistic in zip(pairs, statistics, strict=True):
-        both = sizes[(votes[a] >= 0) & (votes[b] >= 0)].sum()
-        part = float(sizes[statistic.member].sum() / both) if both else float("nan")  # of these, on which they differ
+        both = sizes[np.intersect1d(votes[a].tuples, votes[b].tuples, assume_unique=True)].sum()
+        part = float(sizes[statistic.tuples].sum() / both) if both else float("nan")  # of these, on which they differ
         leads[jurors[a], jurors[b]] = _lead(halves[statistic.name], part)
     return PairedDifferences(leads, audited.labelled, level, audited.is_random)
 

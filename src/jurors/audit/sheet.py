@@ -19,6 +19,7 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -296,8 +297,8 @@ def _checked(rows: Sequence[_Row], checksum: str) -> Sheet:
             raise VotesError(f"draw {row.draw} is there twice, with item {known.item!r} and item {row.item!r}")
         if row.label is not None and str(known.label) != str(row.label):
             raise VotesError(f"item {row.item!r} has two labels, {known.label!r} and {row.label!r}; decide for one")
-    items = [str(row.item) for row in by_draw.values()]
-    if repeated := next((name for name in dict.fromkeys(items) if items.count(name) > 1), None):
+    items = Counter(str(row.item) for row in by_draw.values())
+    if repeated := next((name for name, times in items.items() if times > 1), None):
         raise VotesError(f"item {repeated!r} is there twice; an item is drawn once")
     gone = next((k for k in range(1, len(by_draw) + 1) if k not in by_draw), None)
     if gone is not None:

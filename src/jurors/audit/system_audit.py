@@ -22,7 +22,7 @@ import numpy as np
 
 from jurors._numeric import Floats, Integers
 from jurors.audit.confidence import Steps, estimates, search_end
-from jurors.audit.result import AuditedVotes, guarantee, labels_more
+from jurors.audit.result import AuditedVotes, Share, guarantee, labels_more, outside_note
 from jurors.audit.sheet import (
     Design,
     SequentialDraw,
@@ -131,7 +131,10 @@ class SystemAudit(Result):
         ]
         if full or len(self.systems) <= _FEW:
             blocks.append(Table(("difference", "", sure, "order"), pairs, right=(1, 2)))
-        return [*blocks, Notes([guarantee(is_random=self.is_random, level=_TOGETHER)], width=80)]
+        shares = {name: Share(x.rate, (x.low, x.high)) for name, x in self.systems.items()}
+        shares |= {f"{d.a} - {d.b}": Share(d.difference, (d.low, d.high)) for d in self.differences}
+        notes = [guarantee(is_random=self.is_random, level=_TOGETHER), *outside_note(shares)]
+        return [*blocks, Notes(notes, width=80)]
 
     def _share(self, *ends: float | None) -> str | None:
         if self.good is None:
@@ -239,8 +242,8 @@ def systems(
         if a > b:
             low, high = -high, -low
         first, second = rates[a][0], rates[b][0]
-        if lead is not None and first is not None and second is not None:  # what the rates say, where it is possible
-            lead = float(np.clip(first - second, low, high))
+        if lead is not None and first is not None and second is not None:  # what the rates say
+            lead = first - second
         paired = bets.questions is not None and design.shared(a, b) > 0
         ends = None if lead is None else unit * lead, unit * low, unit * high
         found.append(AuditedDifference(design.systems[a], design.systems[b], *ends, paired))
@@ -330,8 +333,7 @@ class SystemBets:
         is_known = lows.event == highs.event
         middle = estimates(replace(lows, event=np.where(is_known, lows.event, np.nan)))
         seen_any = (lows.counts & is_known).any(axis=0)
-        inside = np.clip(middle, np.minimum(low, high), np.maximum(low, high))
-        return low, high, [float(m) if known else None for m, known in zip(inside, seen_any, strict=True)]
+        return low, high, [float(m) if known else None for m, known in zip(middle, seen_any, strict=True)]
 
     def of_system(self, k: int) -> _Blocks:
         """The rate of a system."""

@@ -135,6 +135,14 @@ def label(
     with output.working("labelling") as bar:
         if source.kind is LABELS:
             source, texts = source.split_texts(items, text)
+            if output.format == "parquet" and by is None and review is None and not grading["gold"]:
+                from jurors.jury.label import label_on_disk
+
+                source = source.rereadable()
+                options = applicable(LABELS, grading)
+                if (written := source._read(label_on_disk, bar, Path(str(output.path)), options)) is not None:
+                    output.conclude(written)
+                    return
         if by is None or source.kind is NUMBERS:
             kind, data, options = source.load(grading, bar, by_item=True, review=review, by=by)
             shown = kind.label(data, **options)

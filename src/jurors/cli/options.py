@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args, get_origin
 import click
 
 from jurors.cli.output import INPUT_PATH, Command, combined, gathered
-from jurors.errors import OPTIONS, OptionError, VotesError, speaking_flags, spell_options
+from jurors.errors import OPTIONS, OptionError, VotesError, keep_names, speaking_flags, spell_options
 from jurors.jury.kinds import LABELS, NUMBERS, PREFERENCES, Kind, kind_of
 from jurors.options import (
     GradingOptions,
@@ -43,7 +43,11 @@ class Source:
     def _read(self, reader: Callable[..., Any], bar: ProgressBar | None, *arguments: Any, **more: Any) -> Any:
         """Call a reader of files with these options, while the bar shows how much is read."""
         with nullcontext() if bar is None else bar.on("reading") as progress:
-            return reader(self.files, *arguments, progress=progress, **self.options, **more)
+            data = reader(self.files, *arguments, progress=progress, **self.options, **more)
+        votes, *others = data if isinstance(data, tuple) else (data,)
+        keep_names((*getattr(votes, "jurors", ()), *getattr(votes, "labels", ())))
+        keep_names({str(name) for each in others for name in getattr(each, "labels", ())})  # groups, or systems
+        return data
 
     def read(self, bar: ProgressBar | None = None) -> Any:
         """Read the `Votes` of FILE."""

@@ -143,9 +143,7 @@ class Output:
         beside
             Other files and their content, written together with the result or not at all.
         """
-        if self.ignored and hasattr(result, "alarms"):
-            alarms = tuple(alarm for alarm in result.alarms if alarm.kind not in self.ignored)
-            result = replace_unread(result, alarms=alarms)
+        result = self._without_ignored(result)
         with atomic_group():
             for path, content in (beside or {}).items():
                 atomic_write(Path(path), content)
@@ -157,12 +155,22 @@ class Output:
                     text = render(**self.options) if self.format in ("text", "md") else render()
                 page = '<!doctype html>\n<meta charset="utf-8">\n<title>jurors</title>\n'  # it stands on its own
                 self.write(f"{page}{text}" if self.format == "html" else text)
+        self.conclude(result, in_log=in_log)
+
+    def conclude(self, result: Result, *, in_log: bool = False) -> None:
+        """Print the alarms of a result that is written, and exit by them; `in_log` as in `show`."""
         if in_log and self.path is not None and not self.quiet:
             click.echo(result.to_text(), nl=False, err=True)
-        found: Sequence[Any] = getattr(result, "alarms", ())
+        found: Sequence[Any] = getattr(self._without_ignored(result), "alarms", ())
         if self.format in ("csv", "parquet") or (result._is_bare and self.format != "json"):
             self.warn(found)
         self.exit(found)
+
+    def _without_ignored(self, result: Result) -> Result:
+        if not self.ignored or not hasattr(result, "alarms"):
+            return result
+        alarms = tuple(alarm for alarm in result.alarms if alarm.kind not in self.ignored)
+        return replace_unread(result, alarms=alarms)
 
     def write(self, text: str) -> None:
         """Print the result, or write it to its file, whole or not at all."""
@@ -359,7 +367,11 @@ def write_parquet(result: Result, path: str) -> None:
         table = folder / "rows.csv"
         table.write_text(result.to_csv(), encoding="utf-8")
         source, target = (str(file).replace("'", "''") for file in (table, draft))
-        duckdb.sql(f"COPY (FROM read_csv('{source}', header=true)) TO '{target}' (FORMAT parquet)")
+        # labels such as yes and no are text, though they look like truth values
+        texts = [name for name, values in result._columns().items() if any(isinstance(value, str) for value in values)]
+        types = ", ".join(f"""'{name.replace("'", "''")}': 'VARCHAR'""" for name in texts)
+        typed = f", types={{{types}}}" if types else ""
+        duckdb.sql(f"COPY (FROM read_csv('{source}', header=true{typed})) TO '{target}' (FORMAT parquet)")
 
 
 #: where a file of votes or counts goes; the command gets `target: Output`

@@ -154,8 +154,10 @@ _KINDS = (
     ),
     AlarmKind(
         "missing_votes", _QUIET,
-        "a juror that never voted is left out, or items that not all of three jurors answered are",
-        "Check the column of {who}, or fill the gaps", ("missing_votes", "no_votes"),
+        "a juror that never voted is left out, or items that not all of three jurors answered are, or gold items "
+        "without votes",
+        "Check the column of {who} and the names of the items, or fill the gaps",
+        ("missing_votes", "no_votes", "unvoted_gold"),
     ),
     AlarmKind(
         "indistinct_labels", _WARNING, "the votes do not distinguish some of the labels",

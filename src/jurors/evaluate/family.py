@@ -91,6 +91,20 @@ def resolve_families(declared: Mapping[str, Sequence[str]], jurors: Sequence[str
     return families
 
 
+def remaining_families(
+    declared: Mapping[str, Sequence[str]], jurors: Sequence[str], kept: Sequence[str]
+) -> dict[str, list[str]]:
+    """The declared families with only those of the jurors that are `kept`; one that has a single juror left is none.
+
+    Returns
+    -------
+    dict
+    """
+    named = {name: [match_name(j, jurors, "juror", error=OptionError) for j in who] for name, who in declared.items()}
+    left = {name: [j for j in members if j in kept] for name, members in named.items()}
+    return {name: members for name, members in left.items() if len(members) > 1 or set(named[name]) <= set(kept)}
+
+
 def _refusal(what: str) -> OptionError:
     return OptionError(f"family= {what}", code="out_of_range", name="family")
 

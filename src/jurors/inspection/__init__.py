@@ -247,7 +247,8 @@ def _inspect_pairs(source: Any, files: Sequence[str], reading: Mapping[str, Any]
         pair_reading = PairReading(**{**given, "item": item_name(options.item)})
         with open_table(source, options) as table:
             columns, names = pair_columns(table.names, table.facts, pair_reading), table.names
-            pairs, title = preferences_of(table, pair_reading), TITLES[table.parts[0].holder or table.parts[0].format]
+            pairs, _ = preferences_of(table, pair_reading)
+            title = TITLES[table.parts[0].holder or table.parts[0].format]
     roles = {} if columns is None else {r: getattr(columns, r) for r in ("left", "right", "winner", "juror", "item")}
     shown: dict[str, tuple[str, ...]] = {role: (names[k],) for role, k in roles.items() if k is not None}
     if columns is not None and columns.several is not None:

@@ -13,20 +13,20 @@ field of `jurors.options.Limits`, and one option of `jurors check`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, cast
 
 from jurors.errors import OptionError, match_name
 from jurors.evaluate.alarms import KINDS, LEVELS, Alarm, Level, sort_by_severity
-from jurors.evaluate.card import WIDTH, CardOptions, alarm_lines, percent
+from jurors.evaluate.card import WIDTH, CardOptions, alarm_lines, card_alarms, percent
 from jurors.evaluate.evaluation import Evaluation
 from jurors.evaluate.rules import FEWEST_VOTES
 from jurors.evaluate.solution import NamedMapping
 from jurors.jury.baseline import Change, Ends, SystemVotes, both_ways, juror_changes, read_document, system_changes
 from jurors.jury.grade import grade
-from jurors.jury.groups import ByGroup, each_group, votes_and_groups
+from jurors.jury.groups import ByGroup, each_group, group_alarms, group_grades, votes_and_groups
 from jurors.jury.systems import SystemComparison, compare_systems
 from jurors.numeric.grade import NumberGrades
 from jurors.options import (
@@ -475,6 +475,7 @@ _OF_SYSTEMS = ("good", "level", "systems", "differences", "ranking")  # keys of 
 _OUTCOMES: tuple[Outcome, ...] = ("fail", "not known", "pass")  # the most urgent first
 _MOST_GATES = 12  # in text that is not full
 _MOST_ALARMS = 5
+_MOST_LINES, _TABLE_LINES = 60, 7  # of groups in text that is not full; and of a table beside its rows
 _OF_GATES = ("gate_failed", "gate_unknown")  # alarms whose lines are those of the gates
 
 
@@ -621,18 +622,23 @@ class GroupVerdicts(ByGroup[Verdict]):
         options = CardOptions(**show)
         gates = [(group, gate) for group, of_group in self.groups.items() for gate in of_group.gates]
         urgent = sorted((x for x in gates if x[1].outcome != "pass"), key=lambda x: _OUTCOMES.index(x[1].outcome))
-        lines = [f"{group}: {gate.line}" for group, gate in urgent][: None if options.full else _MOST_GATES]
+        most = _MOST_GATES if len(self.groups) <= _MOST_GATES else _MOST_GATES // 2
+        lines = [f"{group}: {gate.line}" for group, gate in urgent][: None if options.full else most]
         left = len(urgent) - len(lines)
         more = [f"{left:,} more gates are not met; full=True shows all."] if left else []
-        others = replace(self, alarms=tuple(a for a in self.alarms if a.reason not in _OF_GATES))
-        verdict = Notes([*lines, *more], self.verdict, width=None if options.full else WIDTH, hanging="  ")
-        blocks = [verdict, *super(GroupVerdicts, others)._blocks(**show)]
+        others = tuple(a for a in self.alarms if a.reason not in _OF_GATES)
+        above = [
+            Notes([*lines, *more], self.verdict, width=None if options.full else WIDTH, hanging="  "),
+            card_alarms(group_alarms(others), options),
+        ]
+        tables: list[ByGroup[Any]] = [self]
         if self.shows_card:
             grades = NamedMapping({group: of_group.evaluation for group, of_group in self.groups.items()})
-            blocks += ByGroup(self.column, self.jurors, self.labels, grades, self.sizes, self.left_out, ())._blocks(
-                **show
-            )
-        return blocks
+            tables.append(ByGroup(self.column, self.jurors, self.labels, grades, self.sizes, self.left_out, ()))
+        lines_left = _MOST_LINES - sum(len(notes.to_text().splitlines()) for notes in above)
+        most = lines_left // len(tables) - _TABLE_LINES
+        blocks = [block for table in tables for block in group_grades(table, options, most)]
+        return [*(notes for notes in above if notes.lines or notes.title), *blocks]
 
     def to_junit(self) -> str:
         """A JUnit report: a test suite per group.

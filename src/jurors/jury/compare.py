@@ -144,7 +144,7 @@ class Comparison(Drawable):
         for statistic, name, text in statistics:
             found = [getattr(grades, statistic) for grades in every]
             rows.append((text, *(by_name[name] if by_name else None for by_name in found)))
-        rows.append(("wrong labels, expected", *(e.wrong_labels for e in shown), *[None] * (self.truth is not None)))
+        rows.append(("expected wrong labels", *(e.wrong_labels for e in shown), *[None] * (self.truth is not None)))
         if self.truth is not None:
             items = self.truth.items
             wrong = [None if (count := self.errors(e)) is None else count / items for e in shown]

@@ -86,8 +86,7 @@ class Jury:
             votes = self._known_votes(X)
             aligned, codes = as_key(self.gold, votes).align(votes)
             for row in np.flatnonzero(codes >= 0):
-                if (label := aligned.labels[codes[row]]) in self.sketch_.labels:
-                    chosen[row] = label
+                chosen[row] = aligned.labels[codes[row]]
         return chosen
 
     def partial_fit(self, X: ArrayLike | Votes, y: object = None, classes: ArrayLike | None = None) -> Jury:
@@ -205,6 +204,8 @@ class Jury:
             sketch if votes is None or self.gold is None else votes, method=self.method, trust=self.trust,
             common=self.common, gold=self.gold, family=self.family, errors=self.errors, seed=self.seed,
         )  # fmt: skip
+        if len(self.evaluation_.labels) > len(sketch.labels):  # gold has labels that no juror gives
+            sketch = Sketch.from_votes(recode_labels(sketch.tuples, self.evaluation_.labels))
         self.sketch_ = sketch
         self.classes_ = np.array(sketch.labels)
         return self

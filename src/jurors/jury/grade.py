@@ -14,10 +14,10 @@ import numpy as np
 
 from jurors._lazy import is_computed, replace_unread
 from jurors._numeric import Integers, single_threaded
-from jurors.errors import JurorsError, OptionError, check_choice, match_name
+from jurors.errors import JurorsError, OptionError, check_choice
 from jurors.evaluate.alarms import Alarm, sort_by_severity
 from jurors.evaluate.evaluation import Evaluation
-from jurors.evaluate.family import DeclaredFamilies, resolve_families
+from jurors.evaluate.family import DeclaredFamilies, remaining_families, resolve_families
 from jurors.evaluate.latent.models import find_repeated_jurors, merge_representatives
 from jurors.evaluate.rules import is_rule_panel
 from jurors.evaluate.solution import Choice, NamedMapping
@@ -244,10 +244,8 @@ def _grade_without(
             votes, rows=len(rows), counts=counts, abstained=None, repeats=None, _dense=votes.codes[rows], _sparse=None
         )
         known = np.concatenate([np.full(len(gold), NO_VOTE, dtype=np.int64), label])
-    named = {name: [match_name(j, sketch.jurors, "juror") for j in who] for name, who in grading.families.items()}
-    families = {name: [j for j in members if j in kept] for name, members in named.items()}
     try:
-        grading = grading.but(family={name: members for name, members in families.items() if len(members) > 1})
+        grading = grading.but(family=remaining_families(grading.families, sketch.jurors, kept))
         return grade_counted(count_gradable(votes.take(kept)), known, grading)
     except JurorsError:  # too little is left
         return None

@@ -19,18 +19,19 @@ from jurors.errors import JurorsError, SketchError, VotesError, format_first_nam
 from jurors.evaluate.alarms import Alarm, sort_by_severity
 from jurors.evaluate.card import WIDTH, CardOptions, card_alarms, card_cells, scored_jurors, shown_jurors
 from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
+from jurors.evaluate.family import remaining_families
 from jurors.evaluate.solution import NamedMapping, majority_partition
 from jurors.jury.grade import grade_rows
-from jurors.jury.inputs import as_votes, drop_silent_jurors, votes_and_column
+from jurors.jury.inputs import as_votes, drop_silent_jurors, unvoted_alarms, votes_and_column
 from jurors.jury.kinds import LABELS, NUMBERS, PREFERENCES, kind_of
-from jurors.jury.label import Labelling, label, label_rows
+from jurors.jury.label import Labelling, label, label_rows, settle
 from jurors.numeric.grade import NumberGrades
 from jurors.numeric.score import NumberScores
-from jurors.options import GradeOptions, Label, PairOptions, SourceOptions, column_names, split_options
-from jurors.pairwise.data import Preferences, read_pairs
+from jurors.options import GradeOptions, Grading, Label, PairOptions, SourceOptions, column_names, split_options
+from jurors.pairwise.data import Preferences, read_pairs, read_pairs_with
 from jurors.results import Block, Columns, Result, Table, count_noun
 from jurors.sketch.sketch import Sketch, count_votes
-from jurors.votes.codes import NO_VOTE, ordered_labels
+from jurors.votes.codes import NO_VOTE, ordered_labels, recode
 from jurors.votes.findings import scale_finding
 from jurors.votes.key import Key, as_key, series_key
 from jurors.votes.layout import COUNT_WORDS, guess_column
@@ -50,10 +51,15 @@ def _plain(name: Any) -> str:
     return "".join(c if c.isprintable() else " " for c in str(name))
 
 
-def _grades(by: ByGroup[Any], options: CardOptions) -> list[Block]:
-    """A row per group and juror (or what the result has rows of); of many, the first of each group."""
-    groups = list(by.groups)[: None if options.full else _MOST_ROWS]
-    each = None if options.full else options.top or max(_MOST_ROWS // len(groups), 1)
+def group_grades(by: ByGroup[Any], options: CardOptions, most: int = _MOST_ROWS) -> list[Block]:
+    """A row per group and juror (or what the result has rows of); of more than `most`, the first of each group.
+
+    Returns
+    -------
+    list of blocks
+    """
+    groups = list(by.groups)[: None if options.full else most]
+    each = None if options.full else options.top or max(most // len(groups), 1)
     rows: list[dict[tuple[str, int], str]] = []  # by head, and which of those that are called the same
     optional: list[str] = []
     right, left = {"items"}, 0
@@ -74,7 +80,8 @@ def _grades(by: ByGroup[Any], options: CardOptions) -> list[Block]:
     if not options.full:  # the columns by label go first; names can be shortened
         if sum(widths.values()) > WIDTH:
             heads = [key for key in heads if key[0] not in optional]
-        while sum(widths[key] if key[0] in right else min(widths[key], _SHORT) for key in heads) > WIDTH:
+        whole = {*right, ""}  # "": what a statistic is called
+        while sum(widths[key] if key[0] in whole else min(widths[key], _SHORT) for key in heads) > WIDTH:
             heads, unshown = heads[:-1], unshown + 1
     cells_of = tuple(tuple(row.get(key, "–") for key in heads) for row in rows)
     names = [head for head, _ in heads]
@@ -217,18 +224,14 @@ def votes_and_groups(source: Any, by: Any, column: str, reading: SourceOptions) 
 
 def _pairs_and_groups(source: Any, by: Any, reading: Mapping[str, Any]) -> tuple[Preferences, NDArray[Any], str]:
     """Read preferences, and the group of each answer."""
-    pairs = read_pairs(source, **cast("Any", reading))
     if not isinstance(by, str):
-        listed = list(by)
+        pairs, listed = read_pairs(source, **cast("Any", reading)), list(by)
         if len(listed) != len(pairs):
             raise VotesError(f"by= has {len(listed):,} groups, and there are {len(pairs):,} answers; give one for each")
         return pairs, _array(listed), "group"
     if isinstance(source, Preferences):
         raise VotesError(f"these preferences have no column {by!r}; give by= one group per answer")
-    if hasattr(source, "read"):  # its content comes only once
-        raise VotesError("by= needs preferences that can be read twice: give a path or a dataframe")
-    named = read_pairs(source, **cast("Any", {**reading, "item": by}))
-    return pairs, _array(np.array(named.items, dtype=object)[named.item]), by
+    return *read_pairs_with(source, by, **cast("Any", reading)), by
 
 
 def _array(groups: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
@@ -295,7 +298,7 @@ class ByGroup(Result, Generic[Graded]):
         """The alarms and the grades."""
         options = CardOptions(**show)
         alarms = card_alarms(group_alarms(self.alarms), options)
-        return [*([alarms] if alarms.lines else []), *_grades(self, options)]
+        return [*([alarms] if alarms.lines else []), *group_grades(self, options)]
 
 
 def each_group(
@@ -341,7 +344,12 @@ def each_group(
                 raise
     if is_pairs:
         votes, groups, column = _pairs_and_groups(source, by, {k: x for k, x in reads.items() if k in of_pairs})
-    truths = {name: _truth(votes, options.pop(name)) for name in ("gold", "key") if options.get(name) is not None}
+    families = Grading(family=options.get("family") or ()).families
+    truths, unvoted = dict[str, NDArray[Any]](), list[Alarm]()
+    for name in ("gold", "key"):
+        if (given := options.pop(name, None)) is not None:
+            truths[name], answers = _truth(votes, given)
+            unvoted += unvoted_alarms(votes, answers) if name == "gold" else []
 
     def call(rows: Any, which: NDArray[np.int64]) -> Any:
         known: set[Any] = set()
@@ -359,26 +367,28 @@ def each_group(
         elif kind_of(votes) is LABELS:
             also = [k for k, label in enumerate(votes.labels) if label in known]
             rows = drop_unused_labels(rows, np.array(also, dtype=np.int64))
+            if families:
+                options["family"] = remaining_families(families, votes.jurors, drop_silent_jurors(rows)[0].jurors)
         return verb(rows, **options)
 
-    return _by_group(votes, groups, column, call)
+    return _by_group(votes, groups, column, call, alarms=unvoted)
 
 
 def _what(votes: Any) -> str:
     return "label" if kind_of(votes) is LABELS else "value"
 
 
-def _truth(votes: Votes, known: Any) -> NDArray[Any]:
-    """What is known of each row: its true label, or its true value; None where it is unknown."""
+def _truth(votes: Votes, known: Any) -> tuple[NDArray[Any], Key]:
+    """What is known of each row, its true label or its true value (None where it is unknown), and the key of it."""
     answers = as_key(known, votes)
     if kind_of(votes) is LABELS:
         aligned, codes = answers.align(votes)
-        truth = _true_labels(aligned.labels, codes)
+        truth = np.array([*aligned.labels, None], dtype=object)[codes]
     else:
         truth = answers.read_as(votes).by_row(votes)
     if all(value is None for value in truth):
         raise SketchError(f"no item has a true {_what(votes)}")
-    return truth
+    return truth, answers
 
 
 def label_by(
@@ -398,7 +408,19 @@ def label_by(
     """
     grading, reading = split_options(options)
     votes, groups, column = votes_and_groups(source, by, "group", reading)
-    graded = _by_group(votes, groups, column, _label_grader(votes, grading), fate=_LABELLED_BY_ALL)
+    truth, unvoted = None, list[Alarm]()
+    if grading.get("gold") is not None:
+        truth, answers = _truth(votes, grading["gold"])
+        unvoted = unvoted_alarms(votes, answers)
+
+    def grade_group(rows: Votes, which: NDArray[np.int64]) -> Evaluation:
+        gold = None if truth is None or all(x is None for x in truth[which]) else Key.from_array(truth[which])
+        options: dict[str, Any] = {**grading, "gold": gold}
+        if families := Grading.of(grading).families:
+            options["family"] = remaining_families(families, votes.jurors, drop_silent_jurors(rows)[0].jurors)
+        return grade_rows(drop_unused_labels(rows), **options)[0]
+
+    graded = _by_group(votes, groups, column, grade_group, fate=_LABELLED_BY_ALL, alarms=unvoted)
     try:
         whole = label(votes, **grading)
     except JurorsError as error:
@@ -406,12 +428,10 @@ def label_by(
         sketch, inverse = count_votes(votes)
         fallback = (Alarm("majority_fallback", "warning", reason),)
         whole = label_rows(votes, inverse, majority_partition(sketch), method="majority", alarms=fallback)
-    known = _gold(votes, grading)
     codes, probability = whole.codes.copy(), whole.probability.copy()
     alarms, methods, rest = list(graded.alarms), Counter[str](), np.ones(votes.rows, dtype=bool)
     for group, which, rows in split_votes(votes, groups, tuple(graded.groups)):
-        used = drop_unused_labels(rows, None if known is None else known[which])
-        part = label(drop_silent_jurors(used)[0], evaluation=graded.groups[group])
+        part = label(drop_silent_jurors(drop_unused_labels(rows))[0], evaluation=graded.groups[group])
         place = np.array([whole.labels.index(a) for a in part.labels])
         codes[which], probability[which], rest[which] = place[part.codes], part.probability, False
         methods[part.method] += 1
@@ -419,47 +439,16 @@ def label_by(
     if rest.any():
         methods[whole.method] += 1
         alarms += [replace(a, message=f"items outside the graded groups: {a.message}") for a in whole.alarms]
-    if known is not None:
-        codes, probability = np.where(known >= 0, known, codes), np.where(known >= 0, 1.0, probability)
     labelled = replace(
         whole, codes=codes, probability=probability, method=", ".join(methods), alarms=sort_by_severity(alarms)
     )
+    if truth is not None:
+        labelled = settle(labelled, recode(truth.tolist(), whole.labels))
     return labelled, groups, graded
 
 
 #: Grades the votes of one group: (its votes, its rows) -> result.
 GroupGrader: TypeAlias = Callable[[Any, NDArray[np.int64]], Any]
-
-
-def _label_grader(votes: Votes, grading: Mapping[str, Any]) -> GroupGrader:
-    """Grades by labels, with the gold items that are in the group."""
-    known = _gold(votes, grading)
-
-    def grade_group(rows: Votes, which: NDArray[np.int64]) -> Evaluation:
-        gold = None if known is None else known[which]
-        key = None
-        if gold is not None and (gold >= 0).any():
-            key = Key.from_array(_true_labels(votes.labels, gold))
-        options: dict[str, Any] = {**grading, "gold": key}
-        return grade_rows(drop_unused_labels(rows, gold), **options)[0]
-
-    return grade_group
-
-
-def _true_labels(labels: Sequence[Label], codes: NDArray[np.int64]) -> NDArray[Any]:
-    """The label of each code; None for -1."""
-    return np.array([*labels, None], dtype=object)[codes]
-
-
-def _gold(votes: Votes, grading: Mapping[str, Any]) -> NDArray[np.int64] | None:
-    """The gold label of each row, -1 where none is known; None without gold."""
-    if grading.get("gold") is None:
-        return None
-    aligned, known = as_key(grading["gold"], votes).align(votes)
-    for name in aligned.labels:
-        if name not in votes.labels:
-            match_name(name, votes.labels, "label among the votes that is called")
-    return known
 
 
 def _split(votes: Any, groups: NDArray[Any], names: Sequence[Any]) -> Iterator[tuple[Any, NDArray[np.int64], Any]]:
@@ -474,14 +463,14 @@ def _split(votes: Any, groups: NDArray[Any], names: Sequence[Any]) -> Iterator[t
 
 def _by_group(
     votes: Any, groups: NDArray[Any], column: str, grade_group: GroupGrader, *,
-    fate: str = _LEFT_OUT,
+    fate: str = _LEFT_OUT, alarms: Sequence[Alarm] = (),
 ) -> ByGroup[Any]:  # fmt: skip
     """Grade each group; `fate` is what an alarm says of the items of a group that cannot be graded."""
     names = ordered_labels(group for group in groups.tolist() if group is not None)
     if not names:
         raise VotesError(f"no row has a group in column {column!r}")
     results, sizes, left_out = NamedMapping(), NamedMapping(), NamedMapping()
-    alarms: list[Alarm] = []
+    alarms = list(alarms)
     small: list[str] = []
     errors: dict[Any, JurorsError] = {}
     for group, which, rows in _split(votes, groups, names):

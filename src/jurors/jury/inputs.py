@@ -347,7 +347,7 @@ class CountedVotes:
         return CountedVotes(votes, sketch, tuple_of_row, self.alarms), np.asarray(truth)
 
     def align_gold(self, gold: Any) -> tuple[CountedVotes, Integers]:
-        """Align gold items. A note names labels that no juror gives.
+        """Align gold items. Alarms name labels that no juror gives, and items that have no votes.
 
         Returns
         -------
@@ -356,13 +356,10 @@ class CountedVotes:
         known : ndarray of int, (rows,)
             Each row's gold label; -1: unknown.
         """
-        aligned, known = self.align(gold)
-        unused = tuple(label for label in aligned.votes.labels if label not in self.votes.labels)
-        is_unused = np.isin(known, [aligned.votes.labels.index(label) for label in unused])
-        weights = aligned.votes.weights
-        share = float(weights[is_unused].sum() / max(weights[known >= 0].sum(), 1))
-        later: Any = partial(_with_unused, self, unused, share)
-        return replace(aligned, alarms=later) if unused else aligned, known
+        key = as_key(gold, self.votes)
+        aligned, known = self.align(key)
+        later: Any = partial(_gold_alarms, self, aligned.votes, key, known)
+        return replace(aligned, alarms=later), known
 
     def by_tuple(self, truth: Integers) -> Integers:
         """Count the items of each tuple by their true label, where that is known.
@@ -410,11 +407,31 @@ def _alarms(tuples: Votes, silent: list[Alarm]) -> tuple[Alarm, ...]:
     return (*silent, *input_alarms(tuples, weighted=True))
 
 
-def _with_unused(counted: CountedVotes, unused: tuple[Any, ...], share: float) -> tuple[Alarm, ...]:
-    """With a note about gold labels that no juror gives; where many gold items have one, it may be another word."""
-    message = (
-        f"no juror gives {format_first_names(map(repr, unused), 8)}, the label of {share:.0%} of the gold items: every "
-        "vote on such items counts as wrong"
-    )
-    level: Level = "warning" if share > _MANY_UNUSED else "note"
-    return (*counted.alarms, Alarm("rare_labels", level, message, float(len(unused)), labels=unused))
+def _gold_alarms(counted: CountedVotes, aligned: Votes, key: Key, known: Integers) -> tuple[Alarm, ...]:
+    """With what of the gold items does not fit the votes: labels that no juror gives, and items that have no votes."""
+    alarms, votes = [*counted.alarms], counted.votes
+    if unused := tuple(label for label in aligned.labels if label not in votes.labels):
+        is_unused = np.isin(known, [aligned.labels.index(label) for label in unused])
+        share = float(votes.weights[is_unused].sum() / max(votes.weights[known >= 0].sum(), 1))
+        message = (
+            f"no juror gives {format_first_names(map(repr, unused), 8)}, the label of {share:.0%} of the gold items: "
+            "every vote on such items counts as wrong"
+        )
+        level: Level = "warning" if share > _MANY_UNUSED else "note"  # many of one label: it may be another word
+        alarms.append(Alarm("rare_labels", level, message, float(len(unused)), labels=unused))
+    return (*alarms, *unvoted_alarms(votes, key))
+
+
+def unvoted_alarms(votes: Votes, key: Key) -> list[Alarm]:
+    """A warning that names gold items that have no votes; none where all have some.
+
+    Returns
+    -------
+    list of Alarm
+    """
+    unvoted = key.unvoted(votes)
+    if not unvoted:
+        return []
+    have = f"{len(unvoted):,} of {len(key.labels):,} gold items {'has' if len(unvoted) == 1 else 'have'} no votes"
+    message = f"{have} and so no effect: {format_first_names(map(repr, unvoted), 3)}"
+    return [Alarm("unvoted_gold", "warning", message, float(len(unvoted)))]

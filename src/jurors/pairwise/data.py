@@ -25,7 +25,7 @@ from jurors.votes.frame import collect, column, is_frame, open_frame
 from jurors.votes.io.csv import possible_names
 from jurors.votes.io.duckdb_table import SourceTable, open_table
 from jurors.votes.io.local_files import BOM, row_fault
-from jurors.votes.layout import quoted_names
+from jurors.votes.layout import find_column, quoted_names
 from jurors.votes.pair_columns import (
     DOWN,
     FIRST,
@@ -364,23 +364,38 @@ def read_pairs(source: Any, **reading: Unpack[PairOptions]) -> Preferences:
     >>> read_pairs(io.StringIO("judge,model_a,model_b,winner\ngpt,x,y,model_a\ngpt,y,x,tie\n"))
     Preferences(2 objects, 1 jurors, 2 answers, 1 ties)
     """
+    return source if isinstance(source, Preferences) else read_pairs_with(source, None, **reading)[0]
+
+
+def read_pairs_with(
+    source: Any, beside: str | None, **reading: Unpack[PairOptions]
+) -> tuple[Preferences, NDArray[Any]]:
+    """Read who preferred which of two objects, and the value of a column `beside` them.
+
+    Returns
+    -------
+    preferences : Preferences
+    values : ndarray of object
+        One for each answer, None where the cell is empty; empty without such a column.
+    """
     options = PairReading.of(reading)
-    if isinstance(source, Preferences):
-        return source
     if not isinstance(source, (str, Path, list, tuple)) and is_frame(source):
         frame = open_frame(source)
         columns = _find_columns(frame.names, frame.facts, options)
-        rows = collect(frame.table)
-        cells = [column(rows[:, k], frame.names[k]) for k in columns.used]
+        rows, also = collect(frame.table), [] if beside is None else [find_column(frame.names, beside)]
+        cells = [column(rows[:, k], frame.names[k]) for k in (*columns.used, *also)]
         return _preferences(columns, frame.names, cells, options)
     with open_table(source, options.files()) as table:
-        return preferences_of(table, options)
+        return preferences_of(table, options, beside)
 
 
-def preferences_of(table: SourceTable, options: PairReading) -> Preferences:
-    """The preferences in an open table; VotesError as in `read_pairs`."""
+def preferences_of(
+    table: SourceTable, options: PairReading, beside: str | None = None
+) -> tuple[Preferences, NDArray[Any]]:
+    """The preferences in an open table, and the values of a column; VotesError as in `read_pairs`."""
     columns = _find_columns(table.names, table.facts, options)
-    return _preferences(columns, table.names, factorized(table.keep(columns.used), columns.used), options)
+    used = (*columns.used, *([] if beside is None else [find_column(table.names, beside)]))
+    return _preferences(columns, table.names, factorized(table.keep(tuple(dict.fromkeys(used))), used), options)
 
 
 def holds_pairs(source: Any, options: Reading) -> bool:
@@ -428,9 +443,9 @@ def _find_columns(names: Sequence[str], facts: Any, options: PairReading) -> Pai
 
 def _preferences(
     columns: PairColumns, names: Sequence[str], cells: Sequence[Column], options: PairReading
-) -> Preferences:
-    """From the used columns, each as distinct values and the code of each row."""
-    by_place = dict(zip(columns.used, cells, strict=True))
+) -> tuple[Preferences, NDArray[Any]]:
+    """From the used columns, each as distinct values and the code of each row; with the values of one more column."""
+    by_place = dict(zip(columns.used, cells, strict=False))
     left, right = (_read_names(by_place[k], names[k], "object") for k in (columns.left, columns.right))
     objects, codes = factorize([*left[0], *right[0]])
     left_codes, right_codes = codes[left[1]], codes[len(left[0]) + right[1]]
@@ -445,8 +460,12 @@ def _preferences(
     given = answered & (first != second)
     if not given.any():
         raise VotesError("no row has two objects and an answer", code="empty")
+    values = np.empty(0, dtype=object)
+    if len(cells) > len(columns.used):
+        distinct, of_row = cells[-1]
+        values = np.tile(np.array([*clean_cells(distinct), None], dtype=object)[:-1][of_row], len(questions))[given]
     ordered, places = in_natural_order(objects, np.arange(len(objects)))
-    return Preferences(
+    preferences = Preferences(
         objects=tuple(map(str, ordered)),
         jurors=jurors,
         juror=juror[given],
@@ -458,6 +477,7 @@ def _preferences(
         is_placed=columns.winner is not None,
         remarks=_remarks(columns, names, options, int((~answered).sum()), int((first == second).sum())),
     )
+    return preferences, values
 
 
 def _read_names(cells: Column, name: str, what: str) -> tuple[list[Any], NDArray[Any]]:

@@ -107,6 +107,14 @@ class Incidence:
         """A long sparse panel in pieces of consecutive rows, with these rows, without copying votes."""
         return tuple(self._pieces()) if self._is_long else ((self, slice(None)),)
 
+    @cached_property
+    def as_sparse(self) -> Incidence:
+        """A panel that is not stacked, with its votes as a sparse matrix."""
+        if not self.is_dense:
+            return self
+        row, column = np.nonzero(self.matrix[0])
+        return replace(self, matrix=votes_by_juror(row, column, self.matrix.shape[1:], np.float32))
+
     @property
     def _is_long(self) -> bool:
         return not (self.rows <= _BLOCK or self.is_dense or self.stack > 1)

@@ -435,6 +435,16 @@ def is_frame(source: Any) -> bool:
     return known or hasattr(type(source), "__arrow_c_stream__")
 
 
+def dataframe_of(source: Any) -> Any:
+    """A dataframe as narwhals sees it; None for everything else, also for a stream, which can be read only once."""
+    if not hasattr(type(source), "columns"):  # narwhals takes time to import
+        return None
+    import narwhals as nw
+
+    table = nw.from_native(as_table(source)[0], pass_through=True)
+    return table if isinstance(table, (nw.DataFrame, nw.LazyFrame)) else None
+
+
 def collect_frame(frame: Any) -> Any:
     """Open a dataframe with narwhals, collected if it was lazy; VotesError if it is none."""
     return collect(open_frame(frame).table)

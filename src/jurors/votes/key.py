@@ -48,7 +48,7 @@ from jurors.votes.scale import extend_labels
 from jurors.votes.table import Votes, recode_labels
 
 TRUTH_WORDS = ("truth", "gold", "true", "key", "target", "groundtruth", "truelabel", "goldlabel", "y")
-_FEWEST_LETTERS = 4  # of labels in which one wrong letter is a slip: A1 and A2 are two labels
+_FEWEST_LETTERS = 4  # of the longer label, one letter of which is a slip where it is wrong or missing: not of A1 and A2
 _FEWEST_TRUTHS = 10  # from which on true levels without votes show that the key is on another scale
 
 
@@ -151,6 +151,13 @@ class Key:
         """What is known of each row of the votes, None where nothing is."""
         return self._placed(self._rows(votes), votes.rows)
 
+    def unvoted(self, votes: Votes) -> list[Any]:
+        """The items of the key that have no votes."""
+        if self.items is None:
+            return []
+        pairs = zip(self.items.tolist(), self.labels.tolist(), self._rows(votes).tolist(), strict=True)
+        return [item for item, label, row in pairs if row < 0 and label is not None]
+
     def by_name(self, names: NDArray[Any]) -> NDArray[Any]:
         """What is known of each of these items, None where nothing is."""
         return self._placed(self._rows_of(names), len(names))
@@ -230,14 +237,14 @@ class Key:
 def _is_misspelt(text: str, known: str) -> bool:
     """Whether a text is a known label in other case or blanks, with two letters swapped, or with one letter wrong.
 
-    >>> [_is_misspelt(text, "safe") for text in ("Safe ", "sfae", "saef", "sae", "unsafe", "ease")]
-    [True, True, True, False, False, False]
+    >>> [_is_misspelt(text, "safe") for text in ("Safe ", "sfae", "saef", "saf", "unsafe", "ease")]
+    [True, True, True, True, False, False]
     """
     one, other = text.casefold().strip(), known.casefold().strip()
     if one == other:
         return True
     is_longer = one.endswith(other) or other.endswith(one)  # moral and amoral
-    if min(len(one), len(other)) < _FEWEST_LETTERS or not (one + other).isalpha() or is_longer:
+    if max(len(one), len(other)) < _FEWEST_LETTERS or not (one + other).isalpha() or is_longer:
         return False
     same = next((k for k, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
     rest, known_rest = one[same:], other[same:]

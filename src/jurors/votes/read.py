@@ -456,7 +456,7 @@ def votes_of_log(log: ToolLog, options: Reading, records: Records | Votes | None
     if len(records.repetition):
         parts["repetition"] = records.repetition
     votes = long_votes([factorize(column) for column in parts.values()], tuple(parts), options)
-    votes = replace(collapse_repeats(votes, options), label_words=records.words)
+    votes = replace(collapse_repeats(votes, options), label_words=records.words, questions=records.questions)
     return with_findings(votes, records.findings)
 
 

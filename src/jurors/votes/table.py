@@ -397,6 +397,7 @@ class Votes:
     repeats: Repeats | None = None  #: the answers of jurors who voted twice or more on an item
     jurors_are_numbered: bool = False  #: whether the jurors' names are whole numbers in the source
     label_words: Mapping[Label, str] = field(default_factory=dict)  #: label -> its word in the log, as for C and I
+    questions: Mapping[Any, str] = field(default_factory=dict)  #: item -> its question, where a log says so
     item_columns: tuple[str, ...] = ()  #: the columns whose cells, joined by a bar, are the items' names
     confidence: Confidences | None = None  #: how sure jurors say they are of their votes
     _dense: Codes | None = None

@@ -398,20 +398,6 @@ def evaluate_on_engine(
     )
 
 
-def _on_connection(relation: Any, table: Any) -> Any:
-    """A table on the connection of a relation: it gives no access to that, but reads Python variables by name."""
-    from duckdb import CatalogException
-
-    jurors_own_table_of_log_chances = table  # noqa: F841
-    try:
-        return relation.query("jurors_votes", "SELECT * FROM jurors_own_table_of_log_chances")
-    except CatalogException:
-        raise VotesError(
-            "this DuckDB connection cannot read Python objects. Set python_enable_replacements to true, or pass a "
-            "polars LazyFrame"
-        ) from None
-
-
 @dataclass(frozen=True)
 class _Steps:
     """The engine's part of a round, in columns `q0`, `q1` …: one for each true label."""
@@ -461,16 +447,12 @@ class _Steps:
 
     def _engine_table(self, table: Floats) -> Any:
         """Log K as a table of the engine: a row for each juror and vote, a column for each true label."""
+        from jurors.sketch.engines import engine_table
+
         size = len(self.labels)
         columns = {
             "juror": np.repeat(np.array(self.jurors, dtype=object), size).tolist(),
             _VOTE: self.labels * len(self.jurors),
         }
         columns |= {q: table[:, k].ravel().tolist() for k, q in enumerate(self._q)}
-        kind = self.votes.implementation
-        here = nw.from_dict(columns, backend="polars" if kind.is_polars() else "pyarrow")
-        if kind.is_duckdb():
-            return nw.from_native(_on_connection(nw.to_native(self.votes), here.to_native()))
-        if kind.is_spark_like():
-            return here.lazy(kind, session=nw.to_native(self.votes).sparkSession)
-        return here.lazy(kind)
+        return engine_table(self.votes, columns)

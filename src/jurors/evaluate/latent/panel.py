@@ -23,7 +23,7 @@ from jurors._numeric import Floats, Integers, retain_freed_memory, sparse
 from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.dependence import ResidualTest, residual_test
 from jurors.evaluate.latent import models
-from jurors.evaluate.latent.em import Parameters, em_problem, first_parameters
+from jurors.evaluate.latent.em import Parameters, e_step, em_problem, first_parameters, run_em_models
 from jurors.evaluate.latent.selection import ModelChoice, choose_latent
 from jurors.evaluate.ordinal import OrdinalChoice, choose_ordinal
 from jurors.evaluate.solution import Fit, Solution, convergence_alarm, float_solution
@@ -282,14 +282,16 @@ def fit_trio(sketch: Sketch, solution: Solution | None, *, from_votes: bool = Tr
     0.089
     """
     data = incidence_of(sketch)
-    starts: list[Parameters | None] = [None] * (from_votes or solution is None)
+    problem = em_problem(data, "confusion")
+    starts = [first_parameters(problem)] if from_votes or solution is None else []
     if solution is not None:  # as parameters, none of them 0 or 1: EM could never leave those
         prior = np.clip(np.array([solution.prevalences], dtype=float), _NEAREST, 1 - _NEAREST)
         table = np.clip(np.array(solution.confusions, dtype=float), _NEAREST, 1 - _NEAREST)  # juror, true label, vote
         jurors, labels, _ = table.shape
         table = table.transpose(1, 0, 2).reshape(1, labels, jurors * labels)
         starts.append(Parameters.join(prior, table, None, jurors, labels))
-    fits = [models.fit_latent(data, "confusion", start=start) for start in starts]
+    ends = run_em_models([problem] * len(starts), starts, 1e-5, 1000, each_ends=True)
+    fits = [models.describe_fit(problem, *end, e_step(problem, end[0])) for end in ends]
     best = models.restrict_to_answered(data, max(fits, key=lambda fit: fit.log_likelihood))
     choice = ModelChoice(
         held_out_log_likelihood={}, difference={}, standard_error={}, weights={"confusion": 1.0},
