@@ -157,9 +157,9 @@ def test_neither_the_layout_nor_the_order_of_jurors_changes_an_interval(
     wide.to_csv(tmp_path / "wide.csv", index=False)
     long = wide.melt("item", var_name="juror", value_name="label").sample(frac=1, random_state=1)
     long.to_csv(tmp_path / "long.csv", index=False)
-    expected = jurors.grade(tmp_path / "wide.csv", **options)
+    expected: Any = jurors.grade(tmp_path / "wide.csv", **options)
     for other in (wide[["item", *"abcde"]], tmp_path / "long.csv"):
-        found = jurors.grade(other, **options)
+        found: Any = jurors.grade(other, **options)
         assert found.interval.wrong_labels == pytest.approx(expected.interval.wrong_labels, abs=1e-9)
         for juror in "abcde":
             assert found.interval.score[juror] == pytest.approx(expected.interval.score[juror], abs=1e-9)
