@@ -29,6 +29,7 @@ from jurors.audit import confidence as betting
 from jurors.audit import confidence as tracing
 from jurors.audit.confidence import (
     Cells,
+    JurorVotes,
     Predictors,
     Statistic,
     Steps,
@@ -112,18 +113,24 @@ def chosen_figures(said: Integers, chosen: Integers, counts: Integers, rng: np.r
         jurors = np.argsort(-votes)[:MOST_JURORS]
     common = int(counts.sum(axis=0).argmax())
     return [
-        *(score_statistic(str(j), said[j]) for j in jurors),
+        *(score_statistic(str(j), votes_of(said[j])) for j in jurors),
         error_statistic("labels", chosen),
         prevalence_statistic(common, common, len(counts)),
-        *(accuracy_statistic(str(j), common, common, said[j]) for j in jurors[:2]),
+        *(accuracy_statistic(str(j), common, common, votes_of(said[j])) for j in jurors[:2]),
     ]
 
 
+def votes_of(codes: Integers) -> JurorVotes:
+    tuples = np.flatnonzero(codes >= 0)
+    return JurorVotes(tuples, codes[tuples])
+
+
 def true_share(figure: Statistic, counts: Integers) -> float:
-    events = (figure.values(counts.shape[1]) * counts)[figure.member]
+    inside = counts[figure.tuples]
+    events = figure.values(counts.shape[1]) * inside
     if figure.numerator is not None:
-        return float(events[figure.numerator[figure.member]].sum() / max(events.sum(), 1))
-    return float(events.sum() / max(counts[figure.member].sum(), 1))
+        return float(events[figure.numerator].sum() / max(events.sum(), 1))
+    return float(events.sum() / max(inside.sum(), 1))
 
 
 def wilson_width(share: float, n: float) -> float:
@@ -146,10 +153,8 @@ def gold_only(population: Population, n: int, width: Callable[[float, float], fl
     """Figures: Wilson's width (or another's) by the labels among n that concern the figure."""
     widths = []
     for one, share in zip(population.statistics, population.truth, strict=True):
-        inside = population.counts[one.member]
-        concerned = (
-            (one.values(inside.shape[1])[one.member] * inside).sum() if one.numerator is not None else inside.sum()
-        )
+        inside = population.counts[one.tuples]
+        concerned = (one.values(inside.shape[1]) * inside).sum() if one.numerator is not None else inside.sum()
         widths.append(width(share, n * concerned / population.items))
     return np.array(widths)
 

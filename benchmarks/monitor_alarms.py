@@ -6,7 +6,8 @@
              the first juror's agreement with the majority of the others, first half against second.
     kinds    twelve kinds of harmless streams, whose items depend on each other, and six harmful ones, with 3, 5 and 10
              jurors: how many streams raise an alarm if items count as independent (block 1), if the block is stated,
-             and if it is measured (auto); of harmful ones, items from the change to the alarm.
+             and if it is measured (auto); of harmful ones, items from the change to the alarm. `kinds --streams 30`
+             is in printed/monitor_alarms.md.
     delays   items from the change to the alarm, for 3, 5 and 10 jurors; the change comes after 5,000 items: the first
              juror's accuracy falls, prevalence shifts, the second juror begins to copy the first on a share of items.
              Median and 90%, how many were told within 5,000 items, how many of the first alarms name the right juror,
@@ -21,6 +22,7 @@ Run: python benchmarks/monitor_alarms.py [stable|kinds|delays ...] [--begin N] [
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -224,25 +226,46 @@ HARMFUL: dict[str, tuple[int, Callable[[np.random.Generator, int], Integers]]] =
 }  # fmt: skip
 
 
+BLOCKS = ("1", "stated", "auto")
+
+
 def kinds(begin: int, streams: int, only: str | None, widths: list[int]) -> None:
     """Streams of every kind that raise an alarm, with three choices of the block."""
-    print(f"{LENGTH:,} items, {streams - begin} streams of a kind; harmful ones change after {TURN:,} items")
-    print(
-        "false alarms, then changes noticed and their median delay in items: with block 1, as stated, auto", flush=True
-    )
-    for name, (block, make) in {**HARMLESS, **HARMFUL}.items():
+    some = streams - begin
+    print(f"{LENGTH:,} items, {some} streams of each kind and number of jurors; changes come after {TURN:,} items.")
+    print("Block 1: items count as independent. Stated: so many items count as one. Auto: measured on the stream.")
+    print(f"\n## Harmless streams: how many of {some} raise an alarm\n")
+    print(f"| stream | jurors | {' | '.join(BLOCKS)} |\n| --- | ---: | ---: | ---: | ---: |", flush=True)
+    total = np.zeros(len(BLOCKS), dtype=int)
+    for name, width, block, first in _first_alarms(HARMLESS, begin, streams, only, widths):
+        false = np.isfinite(first).sum(axis=1)
+        total += false
+        print(f"| {name} | {width} | {false[0]} | {false[1]} (block {block}) | {false[2]} |", flush=True)
+    every = some * len(widths) * sum(only in (None, name) for name in HARMLESS)
+    print(f"| all | | {' | '.join(f'{each} of {every:,} ({each / max(every, 1):.1%})' for each in total)} |")
+    print(f"\n## Changes: streams of {some} that notice it, median items to the alarm (– if half of them do not)\n")
+    print(f"| stream | jurors | {' | '.join(BLOCKS)} |\n| --- | ---: | ---: | ---: | ---: |", flush=True)
+    for name, width, block, first in _first_alarms(HARMFUL, begin, streams, only, widths):
+        cells = []
+        for each in first:
+            waited = np.where(each < TURN, np.inf, each - TURN)
+            false = f"; {(each < TURN).sum()} false alarms" if (each < TURN).any() else ""
+            median = float(np.quantile(waited, 0.5, method="inverted_cdf"))
+            cells.append(f"{np.isfinite(waited).sum()}, {f'{median:,.0f}' if np.isfinite(median) else '–'}{false}")
+        print(f"| {name} | {width} | {cells[0]} | {cells[1]} (block {block}) | {cells[2]} |", flush=True)
+
+
+def _first_alarms(
+    streams_of: dict[str, tuple[int, Callable[[np.random.Generator, int], Integers]]],
+    begin: int, end: int, only: str | None, widths: list[int],
+) -> Iterator[tuple[str, int, int, Floats]]:  # fmt: skip
+    """Of each kind and number of jurors, the stated block, and BLOCKS x streams: the item of the first alarm."""
+    for name, (block, make) in streams_of.items():
         for width in widths if only in (None, name) else ():
-            drawn = [make(np.random.default_rng([31, width, k, len(name)]), width) for k in range(begin, streams)]
-            text = f"{name:24}{width:>3} jurors, block {block:>3}"
-            for choice in (1, block, "auto"):
-                first = np.array([_first_alarm(codes, choice) for codes in drawn])
-                change = TURN if name in HARMFUL else LENGTH
-                late = first[(first >= change) & np.isfinite(first)] - change
-                text += f"  |{(first < change).sum():>3}"
-                text += f" {len(late):>3} {_items(float(np.median(late)) if len(late) else np.inf, 5)}" * (
-                    change == TURN
-                )
-            print(text, flush=True)
+            drawn = [make(np.random.default_rng([31, width, k, len(name)]), width) for k in range(begin, end)]
+            choices: list[int | str] = [1, block, "auto"]
+            first = {each: [_first_alarm(codes, each) for codes in drawn] for each in dict.fromkeys(choices)}
+            yield name, width, block, np.array([first[each] for each in choices])
 
 
 def _first_alarm(codes: Integers, block: int | str) -> float:
@@ -438,6 +461,7 @@ def main() -> None:
     parser.add_argument("--only", help="one kind of streams")
     parser.add_argument("--jurors", type=int, nargs="+", default=[3, 5, 10])
     asked = parser.parse_args()
+    print(f"# What `{' '.join(['python benchmarks/monitor_alarms.py', *sys.argv[1:]])}` printed\n")
     if "stable" in asked.tables:
         stable(asked.begin, asked.streams)
     if "kinds" in asked.tables:

@@ -2,14 +2,15 @@
 
 Commands of the shell are measured from start to exit with compiled modules, calls in Python after a first small one.
 Every measurement is a process of its own, the checkouts take turns, and the least processor time of each counts. A row
-with a bound must stay within it. Rivals do what they can do of the same, and are left out with a reason where they are
-not installed. `--rows TEXT` selects rows by name, `--most SECONDS` ends a measurement that takes longer.
+with a bound must stay within it. Rivals do what they can do of the same; the ratio beside each is its time over ours.
+`--rivals PYTHON` is the interpreter that has them (crowd-kit, cleanlab, snorkel, ppi-python, pandas, duckdb), and those
+that it lacks are left out with a reason. `--rows TEXT` selects rows by name, `--most SECONDS` ends a measurement that
+takes longer, `--write` puts the table into `benchmarks/printed/waits.md`.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import json
 import math
 import os
@@ -66,8 +67,10 @@ def rows() -> Iterator[Row]:
     yield Row("shell: report, 281 x 5", "jurors report small.csv -o report.html", bound=1.5)
     trio = "sketch = jurors.load_example('census')[0]\n"
     yield Row("grade, a trio", "jurors.grade(sketch)", _WARM + trio, 50, 0.0012)
-    five = "votes = jurors.simulate(500, jurors=5, seed=1).votes\n"
+    five = "votes = jurors.read_votes('five.csv')\n"
     yield Row("grade, 500 x 5", "jurors.grade(votes)", _WARM + five, 20, 0.025, _aggregators("five.csv"))
+    gold = "gold = dict(line.split(',') for line in open('gold5.csv').read().split()[1:])\n"
+    yield Row("grade, 100 gold", "jurors.grade(votes, gold=gold)", _WARM + five + gold, 5, None, _PREDICTION_POWERED)
     pandas_read = ("import pandas", "pandas.read_csv({!r})")
     for name, file in {"281 x 5": "small.csv", "20,000 x 10": "wide.csv", "1,000,000 votes": "long.csv"}.items():
         group = ("import duckdb", f"duckdb.sql(\"SELECT *, count(*) FROM '{file}' GROUP BY ALL\").fetchall()")
@@ -119,8 +122,11 @@ def _aggregators(file: str) -> dict[str, tuple[str, str]]:
             "DawidSkene(n_iter=100).fit(votes)",
         ),
         "cleanlab": (
-            f"{long}{table}from cleanlab.multiannotator import get_majority_vote_label as majority\n{coded}",
-            "majority(wide.where(codes >= 0, None).apply(lambda c: c.map({'no': 0, 'yes': 1})))",
+            f"{long}{table}{coded}import numpy, cleanlab.multiannotator\n"
+            "table = wide.apply(lambda c: c.map({'no': 0, 'yes': 1})).astype(float)\n"
+            "shares = numpy.stack([(codes == k).sum(axis=1) + 1.0 for k in (0, 1)], axis=1)\n"
+            "shares /= shares.sum(axis=1, keepdims=True)",
+            "cleanlab.multiannotator.get_label_quality_multiannotator(table, shares, verbose=False)",
         ),
         "snorkel": (
             f"{long}{table}{coded}from snorkel.labeling.model import LabelModel",
@@ -129,12 +135,32 @@ def _aggregators(file: str) -> dict[str, tuple[str, str]]:
     }
 
 
+#: the accuracy of each juror from 100 items with a key and 400 without, which the others' majority predicts
+_PREDICTION_POWERED = {
+    "ppi_py": (
+        "import pandas, numpy, ppi_py\n"
+        "votes = pandas.read_csv('five.csv').pivot(index='item', columns='juror', values='label')\n"
+        "codes = (votes == 'yes').to_numpy(int)\n"
+        "truth = (pandas.read_csv('gold5.csv')['label'] == 'yes').to_numpy(int)\n"
+        "others = (codes.sum(axis=1, keepdims=True) - codes > 2).astype(int)",
+        "for j in range(5):\n"
+        "    agrees = (codes[:, j] == others[:, j]).astype(float)\n"
+        "    right = (codes[:100, j] == truth).astype(float)\n"
+        "    ppi_py.ppi_mean_ci(right, agrees[:100], agrees[100:])",
+    )
+}
+
+
 def main() -> None:
     """Make the files, measure, print the table and how times grow with the number of jurors."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--against", type=Path, action="append", default=[], help="another checkout; repeatable")
     parser.add_argument("--repeat", type=int, default=3, help="processes of each; the fastest counts")
     parser.add_argument("--rows", default="", help="only rows whose name contains this; commas separate several")
+    parser.add_argument(
+        "--rivals", default=sys.executable, metavar="PYTHON", help="the interpreter that has the rivals"
+    )
+    parser.add_argument("--write", action="store_true", help="write the table to benchmarks/printed/waits.md")
     parser.add_argument("--most", type=float, default=120.0, help="seconds until a measurement is ended")
     asked = parser.parse_args()
     checkouts = [*(path.resolve() for path in asked.against), HERE]
@@ -143,15 +169,19 @@ def main() -> None:
         folder = Path(temporary)
         make_files(folder, " ".join(f"{row.setup} {row.call}" for row in wanted))
         titles = [*(path.name for path in checkouts[:-1]), "here"]
-        print(_line("wait", *(f"{title} s" for title in titles), "ratio", "MiB", "bound", "rivals (s)"))
+        lines = [_line("wait", *(f"{title} s" for title in titles), "ratio", "MiB", "bound", "rivals, s (over ours)")]
+        print(lines[0])
         growth: dict[str, list[tuple[int, float]]] = {}
         for row in wanted:
             times, memory = _measured(row, checkouts, folder, asked.repeat, asked.most)
             ratio = times[-1] / times[0] if len(times) > 1 else math.nan
             bound = "" if row.bound is None else f"{row.bound:g}"
-            rivals = ", ".join(_rival(name, *code, folder, asked.most) for name, code in row.rivals.items())
+            rivals = ", ".join(
+                _rival(asked.rivals, name, code, folder, asked.most, times[-1]) for name, code in row.rivals.items()
+            )
             figures = [_seconds(time) for time in times]
-            print(_line(row.name, *figures, f"{ratio:.2f}", f"{memory:.0f}", bound, rivals), flush=True)
+            lines.append(_line(row.name, *figures, f"{ratio:.2f}", f"{memory:.0f}", bound, rivals))
+            print(lines[-1], flush=True)
             verb, _, rest = row.name.partition(", ")
             if rest.endswith(" jurors") and rest.split()[0].replace(",", "").isdigit():
                 growth.setdefault(verb, []).append((int(rest.split()[0].replace(",", "")), times[-1]))
@@ -159,7 +189,11 @@ def main() -> None:
             (jurors, least), (most_jurors, most) = points[0], points[-1]
             if jurors in CROWDS and most_jurors > jurors and math.isfinite(most):
                 exponent = math.log(most / least) / math.log(most_jurors / jurors)
-                print(f"{verb}: time grows as jurors and votes to the power {exponent:.2f}")
+                lines.append(f"{verb}: time grows as jurors and votes to the power {exponent:.2f}")
+                print(lines[-1])
+    if asked.write:
+        title = "# Waits\n\nMade by `python benchmarks/waits.py`: processor seconds.\n\n```text\n"
+        (HERE / "benchmarks" / "printed" / "waits.md").write_text(title + "\n".join(lines) + "\n```\n")
 
 
 def _measured(row: Row, checkouts: Sequence[Path], folder: Path, repeat: int, most: float) -> tuple[list[float], float]:
@@ -179,12 +213,17 @@ def _measured(row: Row, checkouts: Sequence[Path], folder: Path, repeat: int, mo
     return times, memory
 
 
-def _rival(name: str, setup: str, call: str, folder: Path, most: float) -> str:
-    """What a rival needs, or why there is no figure."""
-    if importlib.util.find_spec(name) is None:
+def _rival(python: str, name: str, code: tuple[str, str], folder: Path, most: float, ours: float) -> str:
+    """What a rival needs, and how many times ours that is; or why there is no figure."""
+    probe = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({name!r}) is None)"
+    if subprocess.run([python, "-c", probe]).returncode:
         return f"{name} not installed"
-    seconds, _ = _process([sys.executable, "-c", _CHILD, setup, call, "2"], HERE, folder, most, from_start=False)
-    return f"{name} {_seconds(seconds)}"
+    seconds, _ = _process([python, "-c", _CHILD, *code, "2"], HERE, folder, most, from_start=False)
+    return (
+        f"{name} {_seconds(seconds)} ({seconds / ours:,.0f})"
+        if math.isfinite(seconds)
+        else f"{name} too long or failed"
+    )
 
 
 def _process(command: list[str], checkout: Path, folder: Path, most: float, *, from_start: bool) -> tuple[float, float]:
@@ -229,8 +268,10 @@ def make_files(folder: Path, needed: str) -> None:
             (folder / name).write_text(text + "\n")
     for name, items, jurors in (("five.csv", 500, 5), ("long.csv", 100_000, 10), ("jurors766.csv", 1_000, 766)):
         if name in needed:
-            labels, _ = _labels(items, jurors)
+            labels, truth = _labels(items, jurors)
             item, juror = np.indices(labels.shape).reshape(2, -1)
+            gold = "\n".join(f"{k},{'yes' if is_true else 'no'}" for k, is_true in enumerate(truth[:100].tolist()))
+            (folder / f"gold{jurors}.csv").write_text(f"item,label\n{gold}\n")
             _write_long(folder / name, item, juror, labels.ravel())
     for jurors in CROWDS:
         if f"crowd{jurors}.csv" in needed:

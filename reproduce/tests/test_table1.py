@@ -10,6 +10,7 @@ import pytest
 
 import jurors
 from jurors.evaluate.evaluation import KeyedEvaluation
+from jurors.evaluate.solution import Partition
 from jurors.evaluate.trio import trio_invariants
 from jurors.jury.compare import score_labels
 
@@ -36,7 +37,7 @@ def truth() -> KeyedEvaluation:
     return score_labels(*jurors.load_example("census"))
 
 
-def by_tuple(partition: jurors.evaluate.Partition) -> dict[str, list[float]]:
+def by_tuple(partition: Partition) -> dict[str, list[float]]:
     keys = ("".join(map(str, t)) for t in partition.sketch.decisions())
     return dict(zip(keys, partition.by_true_label.tolist(), strict=True))
 

@@ -1,19 +1,32 @@
-"""Fields of frozen dataclasses that are computed when they are first read.
+"""Fields of frozen dataclasses that are computed when they are first read, and modules that are imported then.
 
 Naming every number of a large jury, or testing its errors for correlation, takes as long as grading it, and few callers
 read everything. Such a field may be given as a function without arguments instead of a value. A `cached_property` does
 not do here: the value comes from outside, through the constructor, and the field has its place in the signature, in
 `dataclasses.replace` and in copies, like any other.
+
+A module is imported late where that takes as long as everything else that a small jury needs, as for SciPy.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from importlib import import_module
 from typing import Any, TypeVar
 
 _Class = TypeVar("_Class", bound=type)
 _Result = TypeVar("_Result")
+
+
+class LazyModule:
+    """A module that is imported when something of it is first used."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(self._name), name)
 
 
 class LazyField:

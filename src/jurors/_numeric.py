@@ -12,11 +12,16 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from jurors._lazy import LazyModule
+
 Floats: TypeAlias = NDArray[np.float64]
 Singles: TypeAlias = NDArray[np.float32]
 Integers: TypeAlias = NDArray[np.int64]
 Flags: TypeAlias = NDArray[np.bool_]
 Codes: TypeAlias = NDArray[np.signedinteger[Any]]  #: positions of labels, in as few bytes as hold them; -1: no vote
+
+sparse: Any = LazyModule("scipy.sparse")
+special: Any = LazyModule("scipy.special")
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -253,9 +258,7 @@ def jackknife_ends(
         if not np.isfinite(centre):
             return np.full(2, value)
         error = np.sqrt((items - 1) / items * ((estimates - estimates.mean()) ** 2).sum())
-        from scipy.special import stdtrit
-
-        t = float(stdtrit(items - 1, (1 + level) / 2))
+        t = float(special.stdtrit(items - 1, (1 + level) / 2))
         return np.asarray(back(np.array([centre - t * error, centre + t * error])))
 
 
@@ -309,9 +312,7 @@ def chi_square_tail(degrees: float, value: float) -> float:
     (0.05, 0.9126)
     """
     if not (0 < degrees <= _MOST_DEGREES and 0 < value < math.inf):
-        from scipy.special import chdtrc
-
-        return float(chdtrc(degrees, value))
+        return float(special.chdtrc(degrees, value))
     a, x = degrees / 2, value / 2
     scale = math.exp(a * math.log(x) - x - math.lgamma(a))
     if x < a + 1:  # the series of the lower tail

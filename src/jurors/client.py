@@ -238,11 +238,11 @@ class _BaseClient(ABC, Generic[_List, _Document, _Number, _Text, _Nothing]):
     def put_project(
         self, project: str, *, labels: Sequence[Any] | None = None, window: Any = None,
         thresholds: Mapping[str, Any] | None = None, settle: float | None = None, block: int | str | None = None,
-        expect: Sequence[str] | None = None,
+        expect: Sequence[str] | None = None, item: Sequence[str] | None = None,
     ) -> _Document:  # fmt: skip
-        """Create a project, or change the settings of an existing one."""
+        """Create a project, or change the settings of an existing one; `item` names the parts of items' names."""
         settings = {"labels": labels, "window": window, "thresholds": thresholds, "settle": settle}
-        settings |= {"block": block, "expect": expect}
+        settings |= {"block": block, "expect": expect, "item": item}
         given = {name: value for name, value in settings.items() if value is not None}
         made: _Document = self._send(Call("PUT", project_path(project), document, given))
         return made
@@ -270,6 +270,12 @@ class _BaseClient(ABC, Generic[_List, _Document, _Number, _Text, _Nothing]):
     def labels(self, project: str, *, after: str | None = None, limit: int | None = None) -> _Document:
         """Get the best label of each item and its probability, one page."""
         return self._get(project, "labels", after=after, limit=limit)
+
+    def systems(
+        self, project: str, *, system: str | None = None, good: str | None = None, level: float | None = None
+    ) -> _Document:
+        """Compare systems, as `jurors systems --format json` does; `system` is a part of the items' names."""
+        return self._get(project, "systems", system=system, good=good, level=level)
 
     def alarms(self, project: str) -> _Document:
         """Get the active and past alarms of the stream."""

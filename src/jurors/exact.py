@@ -192,12 +192,7 @@ class Surd(SignedExact):
         """-1, 0 or 1, decided exactly."""
         if not self.is_real:
             raise ValueError(f"{self} is not real, it has no sign")
-        sx, sy = _sign(self._x), _sign(self._y)
-        if sx == sy or not sy:
-            return sx
-        if not sx:
-            return sy
-        return sx * _sign(self._x * self._x - self._y * self._y * self.radicand)
+        return _sign(self._x * abs(self._x) + self._y * abs(self._y) * self.radicand)
 
     def conjugate(self) -> Surd:
         """x - y√d: the other root of its quadratic."""
@@ -276,15 +271,8 @@ class Surd(SignedExact):
             flint.ctx.prec = before
 
     def __str__(self) -> str:
-        if not self._y:
-            return str(self._x)
         square, free = _split_square(self.radicand)
-        y = self._y * square
-        head = f"{self._x} " if self._x else ""
-        sign = "-" if y < 0 else "+"
-        size = "" if abs(y) == 1 else f"{abs(y)}*"
-        root = f"√{free}" if free > 0 else f"√({free})"
-        return f"{head}{sign} {size}{root}" if head else f"{'-' if sign == '-' else ''}{size}{root}"
+        return polynomial_text((self._x, self._y * square), f"√{free}" if free > 0 else f"√({free})")
 
     # -- inner ------------------------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from importlib import import_module
+from importlib.resources import files
 from importlib.util import find_spec
 from textwrap import fill
 from typing import Any, ClassVar, TypeAlias
@@ -703,22 +704,16 @@ def data_frame(columns: Columns) -> Any:
 
 # -- HTML pages: colours for light and dark screens, a policy that forbids all requests, data that runs nothing -----
 
-COLOURS = """\
-:root {
-  --page: #f6f7f9; --card: #ffffff; --ink: #1c2530; --muted: #52606d; --line: #d9dfe6; --grid: #c3cbd4;
-  --link: #0b5cad; --alarm: #a8200d; --warning: #855000; --quiet: #17663f;
-  --alarm-back: #fdf0ee; --warning-back: #fdf6e7; --quiet-back: #edf7f1;
-  --mark: #0b5cad; --mark-soft: #a9c8e8; --warm: #a84600; --shade: rgb(0 0 0 / .38);
-}
-@media (prefers-color-scheme: dark) {
-  :root {
-    --page: #12161b; --card: #1a2027; --ink: #e8ebef; --muted: #a9b4c0; --line: #323b46; --grid: #46515d;
-    --link: #86bdf5; --alarm: #ff9f92; --warning: #f2c06f; --quiet: #86d6aa;
-    --alarm-back: #331c1a; --warning-back: #2f2716; --quiet-back: #16291f;
-    --mark: #86bdf5; --mark-soft: #3d5f82; --warm: #ffa264; --shade: rgb(255 255 255 / .42);
-  }
-}
-"""
+
+def colours() -> str:
+    """Read the colours of all pages, for light and for dark screens.
+
+    Returns
+    -------
+    str
+        CSS.
+    """
+    return (files("jurors") / "data" / "colours.css").read_text(encoding="utf-8")
 
 
 def digest(text: str) -> str:

@@ -32,10 +32,9 @@ from jurors.jury.compare import compare
 from jurors.jury.grade import grade
 from jurors.jury.methods import METHODS, by_estimator
 from jurors.numeric.data import Numbers
-from jurors.numeric.grade import NumberGrades, grade_numbers
+from jurors.numeric.grade import NumberGrades
 from jurors.options import KnownScale, Label
 from jurors.pairwise.data import Preferences
-from jurors.pairwise.grade import grade_pairs
 from jurors.sketch.sketch import Sketch
 from jurors.votes.table import Votes
 
@@ -191,10 +190,8 @@ class Grader:
             return self._attempt(lambda: compare(answers.to_input(), key, methods=(name,)))
 
     def _grade(self, source: Any, **options: Any) -> Any:
-        if self.kind == "numbers":
-            return grade_numbers(source, **options)
-        if self.kind == "preferences":
-            return grade_pairs(source, **options)
+        if self.kind not in _OF_LABELS:
+            return grade(source, **options)
         with _registered(self.method) as name:
             return grade(source, method=name, **options)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from dataclasses import replace
 from itertools import pairwise
 from random import Random
@@ -54,10 +55,13 @@ def _answered(votes: Votes, truth: np.ndarray, n: int, seed: int = 0) -> Sheet:
 
 def _true_share(figure: Statistic, case: AuditedVotes, truth: np.ndarray) -> float:
     at = case.design.tuple_of_row
-    events = figure.values(3)[at, truth] * figure.member[at]
+    place = np.searchsorted(figure.tuples, at).clip(max=len(figure.tuples) - 1)
+    is_member = figure.tuples[place] == at
+    place, truth = place[is_member], truth[is_member]
+    events = figure.values(3)[place, truth]
     if figure.numerator is not None:
-        return float((events * figure.numerator[at]).sum() / events.sum()) if events.any() else float("nan")
-    return float(events.sum() / figure.member[at].sum())
+        return float((events * figure.numerator[place]).sum() / events.sum()) if events.any() else float("nan")
+    return float(events.sum() / is_member.sum())
 
 
 def _steps(case: AuditedVotes, figures: list[Statistic], rows: list[int], truth: np.ndarray, end: int) -> Steps:
@@ -70,7 +74,7 @@ def _steps(case: AuditedVotes, figures: list[Statistic], rows: list[int], truth:
 def test_bets_are_fair_at_the_truth_and_never_lose_more_than_they_may(seed: int, before: int) -> None:
     votes, truth = _jury(30, seed)
     case = AuditedVotes.of(votes, _answered(votes, truth, 14, seed))
-    figures = [*case.statistics, lead_statistic("w", "x", case.votes_by_tuple[0], case.votes_by_tuple[1])]
+    figures = [*case.statistics, lead_statistic("w", "x", *case.votes_by_juror[:2])]
     shares = np.array([_true_share(one, case, truth) for one in figures])
     past, left = case.rows[:before].tolist(), [r for r in range(30) if r not in set(case.rows[:before].tolist())]
     walk = SequentialDraw(case.design)
@@ -145,9 +149,29 @@ def test_a_share_that_labels_alone_rule_out_does_not_hide_those_that_bets_refute
     codes = np.where(random.random((600, 4)) < (0.95, 0.9, 0.9, 0.9), misled[:, None], 1 - misled[:, None])
     votes = Votes.from_matrix(codes, items=[f"q{k}" for k in range(600)], jurors=list("wxyz"), labels=("a", "b"))
     case = AuditedVotes.of(votes, _answered(votes, truth, 60, seed=2))
-    scores = [score_statistic(j, case.votes_by_tuple[k]) for k, j in enumerate("wxyz")]
+    scores = [score_statistic(j, case.votes_by_juror[k]) for k, j in enumerate("wxyz")]
     for share in case.prove(scores, 0.95).values():
         assert share.interval[0] > 0.6  # once 0.08: the share 0 itself was not refuted by bets
+
+
+def test_an_audit_of_thousands_of_jurors_takes_memory_by_votes_and_not_by_jurors_times_items() -> None:
+    rng = np.random.default_rng(5)
+    items, jurors = 12_000, 3_000
+    truth, row = rng.integers(0, 2, items), np.repeat(np.arange(items), 5)
+    juror = ((rng.integers(0, jurors, items)[:, None] + np.arange(5) * 211) % jurors).ravel()
+    code = np.where(rng.random(len(row)) < 0.8, truth[row], 1 - truth[row])
+    crowd = Votes.from_columns(row, juror, code)
+    sheet = plan(crowd, 20, seed=1)
+    answers = replace(sheet, labels=tuple(int(truth[item]) for item in sheet.items))
+    tracemalloc.start()
+    case = AuditedVotes.of(crowd, answers)
+    scores = [score_statistic(*both) for both in zip(crowd.jurors, case.votes_by_juror, strict=True)]
+    tracemalloc.reset_peak()
+    proved = case.prove(scores, 0.95)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(proved) == jurors
+    assert peak < jurors * items * 4  # bytes: half of what a matrix of codes takes
 
 
 def test_the_document_has_the_keys_of_both_columns() -> None:
@@ -256,10 +280,12 @@ seeds = st.integers(0, 10_000)
 def _proved(votes: Votes, sheet: Sheet) -> list[Share]:
     """Scores, prevalences and the first juror's votes taken for labels: figures that need no fit of other methods."""
     case = AuditedVotes.of(votes, sheet)
-    codes = case.votes_by_tuple
-    figures = [score_statistic(j, codes[k]) for k, j in enumerate(votes.jurors)]
-    figures += [prevalence_statistic(a, k, codes.shape[1]) for k, a in enumerate(votes.labels)]
-    return list(case.prove([*figures, error_statistic("x", np.maximum(codes[0], 0))], 0.9).values())
+    first, tuples = case.votes_by_juror[0], len(case.design.sizes)
+    figures = [score_statistic(*both) for both in zip(votes.jurors, case.votes_by_juror, strict=True)]
+    figures += [prevalence_statistic(a, k, tuples) for k, a in enumerate(votes.labels)]
+    codes = np.zeros(tuples, dtype=np.int64)
+    codes[first.tuples] = first.codes
+    return list(case.prove([*figures, error_statistic("x", codes)], 0.9).values())
 
 
 @pytest.mark.slow

@@ -124,20 +124,33 @@ def test_a_project_without_votes_says_so(open_page: Any) -> None:
     assert all("40" in error or "42" in error for error in found.errors)
 
 
-def test_an_alarm_is_acknowledged_and_its_change_accepted(open_page: Any, server: str) -> None:
+def test_an_alarm_is_acknowledged_snoozed_and_accepted_and_its_juror_retired(open_page: Any, server: str) -> None:
     with Client(server) as client:
         client.put_project("handled", window=300)
         client.post_votes("handled", votes(range(600)))
         client.post_votes("handled", votes(range(600, 1500), bad="dee"))
         assert client.alarms("handled")["pending"] >= 1
         page = open_page("#/handled").page
+        assert "at most 5%. This assumes independent items" in page.inner_text("#rate")
         page.locator("#alarms button", has_text="Grades since").first.click()
         page.wait_for_selector("#alarms p:has-text('Since the change: ')")
-        for action, event in (("Acknowledge", "acknowledged"), ("Accept", "accepted")):
+        for action, event in (("Acknowledge", "acknowledged"), ("Snooze", "snoozed"), ("Accept", "accepted")):
+            if event != "acknowledged":
+                page.locator("#alarms summary").first.click()
+                page.locator("#alarms input").first.fill(f"why {event}")
             with page.expect_response(lambda answer: "/alarms/" in answer.url) as answered:
                 page.locator("#alarms button", has_text=action).first.click()
             assert answered.value.status == 200
             page.wait_for_selector(f"li:has-text('{event}')", state="attached")
-        done = [entry["event"] for alarm in client.alarms("handled")["alarms"] for entry in alarm["history"]]
-    assert sorted(done) == ["accepted", "acknowledged"]
-    assert "past alarm" in page.inner_text("#past-title")
+        assert page.locator("#alarms button", has_text="Acknowledge").count() == 0
+        done = [(entry["event"], entry["note"]) for entry in client.alarms("handled")["alarms"][0]["history"]]
+        assert done == [("acknowledged", None), ("snoozed", "why snoozed"), ("accepted", "why accepted")]
+        assert "past alarm" in page.inner_text("#past-title")
+        client.post_votes("handled", votes(range(1500, 2100)))
+        client.post_votes("handled", votes(range(2100, 3000), bad="eve"))
+        page.wait_for_selector("#alarms li:has-text('eve')")
+        page.locator("#alarms summary").first.click()
+        with page.expect_response(lambda answer: answer.url.endswith("/retired")):
+            page.locator("#alarms button", has_text="Retire eve").first.click()
+        page.wait_for_selector("#grade-rows .tag:has-text('retired')")
+        assert client.alarms("handled")["retired"] == ["eve"]

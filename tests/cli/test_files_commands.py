@@ -5,10 +5,12 @@ from __future__ import annotations
 import gzip
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from command_line import refused, run
 
-from jurors import Sketch, read_votes
+from jurors import Sketch, read_votes, simulate
 
 COUNTS = "ann,bob,cy,count\npass,pass,pass,496\npass,fail,pass,143\nfail,pass,pass,66\nfail,fail,fail,97\n"
 VOTES = "item,ann,bob,cy\n" + "".join(f"{k},{','.join(said)}\n" for k, said in enumerate(["xxy", "xyy", "yyy", "xxx"]))
@@ -199,3 +201,38 @@ def test_a_file_called_like_an_option_is_suggested_as_a_path(tmp_path: Path, mon
     monkeypatch.chdir(tmp_path)
     Path("-dash.csv").write_text(VOTES)
     assert "jurors agreement ./-dash.csv" in run("inspect", "--", "-dash.csv").stdout
+
+
+# -- labels of Parquet files ----------------------------------------------------------------------------------
+
+
+def test_labels_of_a_large_parquet_file_are_written_inside_duckdb_as_those_of_a_small_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    votes = simulate(300, jurors=4, votes_per_item=3, labels=["no", "yes"], seed=3).votes
+    rows = [(f"q{i}", votes.jurors[j], votes.labels[c]) for i, j, c in zip(*votes.triples(), strict=True)]
+    path, small, large = tmp_path / "votes.parquet", tmp_path / "small.parquet", tmp_path / "large.parquet"
+    table = pa.table(dict(zip(("item", "juror", "label"), map(list, zip(*rows, strict=True)), strict=True)))
+    pq.write_table(table, path)
+    assert run("label", path, "-o", small).exit_code == 0
+    monkeypatch.setattr("jurors.jury.label._MOST_READ", 100)
+    monkeypatch.setattr("jurors.votes.read.read_votes", None)
+    done = run("label", path, "-o", large, "--ignore-alarm", "too_few_jurors", "--fail-on", "alarm")
+    assert (done.exit_code, done.stdout) == (0, "")
+    expected, written = (pq.read_table(file) for file in (small, large))
+    assert written.schema.names == ["item", "label", "probability"]
+    assert {str(kind) for kind in (written["label"].type, expected["label"].type)} == {"string"}
+    assert written["item"].to_pylist() == sorted(written["item"].to_pylist())
+    known = {row["item"]: row for row in expected.to_pylist()}
+    for row in written.to_pylist():
+        assert row["label"] == known[row["item"]]["label"]
+        assert row["probability"] == pytest.approx(known[row["item"]]["probability"], abs=1e-12)
+    assert len(written) == len(known) == 300
+    crowd = tmp_path / "crowd.parquet"  # of too many jurors: its votes are read
+    table = pa.table({"item": [k // 5 for k in range(1000)], "juror": [f"w{k * 7 % 150}" for k in range(1000)],
+                      "label": ["yes" if k % 3 else "no" for k in range(1000)]})  # fmt: skip
+    pq.write_table(table, crowd)
+    monkeypatch.undo()
+    monkeypatch.setattr("jurors.jury.label._MOST_READ", 100)
+    assert run("label", crowd, "-o", large).exit_code == 0
+    assert len(pq.read_table(large)) == 200

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -307,13 +308,106 @@ def test_logs_name_their_systems(tmp_path: Path) -> None:
     (tmp_path / "promptfoo.json").write_text(json.dumps(promptfoo_log(by_model)))
     (tmp_path / "traces.jsonl").write_text(mlflow_log(by_model))
     expected = compare(frame).systems
-    for place, paired in (("inspect", True), ("promptfoo.json", True), ("traces.jsonl", False)):
+    for place, paired in (("inspect", True), ("promptfoo.json", True), ("traces.jsonl", True)):
         read = jurors.systems(tmp_path / place)
         assert {name: x.rate for name, x in read.systems.items()} == {name: x.rate for name, x in expected.items()}
         assert read.differences[0].paired == paired, place
     shown = run("systems", inspect, "--format", "json")
     assert json.loads(shown.stdout)["good"] == "C"
     assert "names no two systems" in refused("systems", inspect / "new.json")
+    sheet = jurors.audit.plan(tmp_path / "traces.jsonl", 20, by="trace_metadata.mlflow.modelId", seed=1)
+    drawn = [re.fullmatch(r"tr-(new|old)(\d+)", str(item)).groups() for item in sheet.items]  # type: ignore[union-attr]
+    numbers = [{number for name, number in drawn if name == system} for system in ("new", "old")]
+    assert len(numbers[0] & numbers[1]) >= 9
+
+
+@pytest.mark.parametrize("field", [{"environment"}, {"environment", "metadata"}])
+def test_scores_of_langfuse_name_the_environment_or_the_model_of_their_metadata(
+    tmp_path: Path, field: set[str]
+) -> None:
+    frame, _ = judged({"new": 0.9, "old": 0.4}, items=40)
+    scores = [
+        {"id": f"{k}-{j}", "traceId": f"trace-{k}", "name": f"judge_{j}", "source": "API", "dataType": "BOOLEAN",
+         "timestamp": "2026-01-02T03:04:05Z",
+         "value": int(row[f"judge_{j}"] == "pass"), "stringValue": "",
+         **({"environment": "default", "metadata": {"model": row["model"]}} if "metadata" in field
+            else {"environment": row["model"]})}
+        for k, row in enumerate(frame.to_dict("records")) for j in range(5)
+    ]  # fmt: skip
+    path = tmp_path / "scores.jsonl"
+    path.write_text("\n".join(map(json.dumps, scores)))
+    read = jurors.systems(path)
+    assert read.good is True
+    assert {name: x.rate for name, x in read.systems.items()} == {
+        name: x.rate for name, x in compare(frame).systems.items()
+    }
+
+
+def test_models_of_lm_eval_are_jurors_and_the_refusal_names_the_command_that_compares_them() -> None:
+    samples = Path(__file__).parents[1] / "votes" / "readers" / "samples" / "lm_eval"
+    refusal = refused("systems", samples, "--from", "lm-eval:colours")
+    assert "are its jurors" in refusal
+    assert "jurors score LOG --key target" in refusal
+    assert run("score", samples, "--from", "lm-eval:colours", "--key", "target").exit_code == 0
+
+
+# -- what cannot be compared, from the shell ---------------------------------------------------------------------------
+
+
+def test_what_cannot_be_compared_is_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    judged({"a": 0.8}, items=80)[0].to_csv(path, index=False)
+    assert "at least two systems, and the column of systems names only 'a'" in refused(
+        "systems", path, "--system", "model"
+    )
+    judged({"a": 0.8, "b": 0.6}, items=80)[0].to_csv(path, index=False)
+    assert "Did you mean 'pass'?" in refused("systems", path, "--system", "model", "--good", "pas")
+    assert "Did you mean 'model'?" in refused("systems", path, "--system", "modle")
+    many = judged({f"s{k}": 0.5 for k in range(501)}, items=2)[0]
+    with pytest.raises(OptionError, match="at most 500 systems"):
+        jurors.systems(many, by="model")
+
+
+def test_systems_without_common_questions_are_compared_and_called_unpaired(tmp_path: Path) -> None:
+    frame, _ = judged({"a": 0.8, "b": 0.6, "c": 0.5}, items=40)
+    path = tmp_path / "votes.csv"
+    unpaired = "no systems share questions: differences are not paired"
+    frame.to_csv(path, index=False)
+    assert unpaired not in run("systems", path, "--system", "model").stdout
+    b = frame["model"] == "b"
+    frame.loc[b, "item"] = [f"b:other {k}" for k in range(40)]
+    found = {frozenset((d.a, d.b)): d.paired for d in jurors.systems(frame, by="model").differences}
+    assert found == {frozenset("ab"): False, frozenset("ac"): True, frozenset("bc"): False}
+    frame.to_csv(path, index=False)
+    assert "2 of 3 pairs of systems share few questions" in " ".join(
+        run("systems", path, "--system", "model").stdout.split()
+    )
+    frame[frame["model"] != "c"].to_csv(path, index=False)
+    assert unpaired in run("systems", path, "--system", "model").stdout
+
+
+@pytest.mark.parametrize("pattern", ["{q}|{s}", "{s}/{q}", "{s}{q}", "{q} - {s}"])
+@pytest.mark.parametrize(("first", "second"), [("a", "b"), ("new", "new-2"), ("x.y", "x y"), ("q", "1")])
+def test_a_name_that_occurs_in_the_question_too_is_no_obstacle_to_pairs(pattern: str, first: str, second: str) -> None:
+    questions = [f"task a {k} and b" for k in range(30)] if pattern != "{s}{q}" else [f" {k}:" for k in range(30)]
+    items = [pattern.format(q=q, s=s) for s in (first, second) for q in questions]
+    votes = jurors.Votes.from_matrix([["pass"] * 3, ["fail"] * 3] * 30, items=items)
+    assert jurors.systems(votes, by=[first] * 30 + [second] * 30).differences[0].paired
+
+
+def test_a_system_with_few_items_changes_no_interval_of_the_others_and_many_systems_fit_a_card() -> None:
+    frame, _ = judged({"a": 0.9, "b": 0.3}, items=100)
+    few = frame[frame.model == "a"].head(3).assign(model="tiny", item=["t1", "t2", "t3"])
+    for k in range(5):  # against what everybody else gives
+        few[f"judge_{k}"] = "pass" if k % 2 else "fail"
+    alone, together = compare(frame), compare(pd.concat([frame, few]))
+    width = [x.differences[0].high - x.differences[0].low for x in (alone, together)]
+    assert together.differences[0].b == "tiny" or width[1] == pytest.approx(width[0], rel=0.1)
+    by_name = {(d.a, d.b): d.high - d.low for d in together.differences}
+    assert by_name["a", "b"] == pytest.approx(width[0], rel=0.1)
+    many = jurors.systems(judged({f"s{k}": 0.5 for k in range(30)}, items=12)[0], by="model")
+    assert "10 more systems" in many.to_text()
+    assert len(many.to_text(full=True).splitlines()) > 400
 
 
 # -- which way judges lean ---------------------------------------------------------------------------------------------

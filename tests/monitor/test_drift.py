@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from jurors._numeric import Integers
-from jurors.errors import OptionError
+from jurors.errors import OptionError, VotesError
 from jurors.monitor import Monitor
 from jurors.monitor.drift import Drift, StreamAlarm
 from jurors.monitor.evidence import SUBJECTS, WatchedSeries, log_border_shares, shares
@@ -61,7 +61,8 @@ def _kinds(alarms: list[StreamAlarm]) -> list[tuple[str, tuple[str, ...]]]:
 def _changed(change: str) -> Integers:
     """A stream that changes after 1,000 items."""
     wrong = 0.2 if change in ("a copy", "no longer a copy") else 0.1
-    codes, truth = _stream({"no longer a copy": 1600, "silent": 1500, "constant": 1500}.get(change, 3000), wrong=wrong)
+    items = {"no longer a copy": 1600, "silent": 1500, "constant": 1500, "harder": 1600}.get(change, 3000)
+    codes, truth = _stream(items, wrong=wrong)
     if change == "two worse":
         _worse(codes, truth, 1, 0.45)
         _worse(codes, truth, 3, 0.45)
@@ -71,7 +72,7 @@ def _changed(change: str) -> Integers:
         codes[:BEFORE, 4] = codes[:BEFORE, 0]
     elif change in ("prevalence", "harder"):
         options = {"yes": 0.8} if change == "prevalence" else {"wrong": 0.25}
-        codes[BEFORE:] = _stream(2000, seed=1, **options)[0]
+        codes[BEFORE:] = _stream(len(codes) - BEFORE, seed=1, **options)[0]
     elif change == "silent":
         codes[BEFORE:, 1] = 0
     elif change == "constant":
@@ -158,6 +159,15 @@ def test_near_copies_of_items_raise_no_alarm_if_the_block_is_stated_or_measured(
     assert max(drift.sizes.values()) > 5
 
 
+def test_shifts_count_as_dependence_while_there_are_still_few_of_them() -> None:
+    codes, _ = _stream(1100)
+    shifts = ["01111", "01111", "11111", "11111", "10111", "11111"]  # of 200 items: who votes
+    codes *= np.array([[int(here) for here in shift] for shift in shifts]).repeat(200, axis=0)[:1100]
+    drift = Drift(jurors=NAMES, labels=LABELS)
+    assert _follow(drift, codes) == []
+    assert drift.dependence["silence:ann"] > 50
+
+
 @pytest.mark.slow
 def test_what_is_expected_raises_no_alarm_and_hides_nothing() -> None:
     codes = _changed("prevalence")
@@ -239,6 +249,27 @@ def test_alarms_are_acknowledged_snoozed_and_accepted_and_jurors_retired() -> No
         monitor.acknowledge(9)
     with pytest.raises(OptionError, match="there is no juror 'zoe'"):
         monitor.retire("zoe")
+
+
+def test_an_alarm_is_put_aside_for_a_time_and_a_juror_who_takes_the_place_of_another_is_no_surprise() -> None:
+    drift = _drift(_changed("constant"))
+    (alarm,) = drift.active
+    drift.snooze(alarm.id, "2h", now=100.0)
+    assert [drift.pending(now) for now in (100.0, 7_299.0, 7_300.0)] == [[], [], [alarm]]
+    with pytest.raises(VotesError, match="cannot be snoozed by time"):
+        drift.snooze(alarm.id, "2h", now=None)
+    for until in ("soon", "auto", "1h/5m", 0):
+        with pytest.raises(OptionError, match="until must be a number of items"):
+            drift.snooze(alarm.id, until, now=100.0)
+    codes, _ = _stream(300)
+    for heir, kinds in (("zoe", []), (None, [("new_juror", ("zoe",))])):
+        monitor = Monitor(100)
+        monitor.learn_many(_votes(codes, "a"))
+        assert monitor.alarms() == []
+        monitor.retire("bob", replaced_by=heir)
+        votes = _votes(codes, "b")
+        monitor.learn_many([(item, "zoe" if juror == "bob" else juror, label) for item, juror, label in votes])
+        assert _kinds(monitor.alarms()) == kinds
 
 
 # -- when it is over --------------------------------------------------------------------------------------------------

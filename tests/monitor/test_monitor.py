@@ -94,6 +94,15 @@ def test_of_votes_in_the_wrong_order_the_latest_stands_and_the_first_says_where_
     assert [(span.number, span.items) for span in monitor.windows()] == [(0, 1), (1, 0)]
 
 
+def test_a_copy_goes_its_own_way_and_shares_what_cannot_change() -> None:
+    monitor = Monitor(10)
+    monitor.learn_many(rows(range(30)))
+    before, copied = monitor.to_dict(), monitor.copy()
+    assert all(copied._ledger.entries[item] is entry for item, entry in monitor._ledger.entries.items())
+    copied.learn_many([("q1", "a", "n"), *rows(range(30, 40))])
+    assert (monitor.to_dict(), copied.items) == (before, 40)
+
+
 def test_names_and_labels_are_those_of_one_read_from_rows_frames_and_one_by_one() -> None:
     one, many, frame = Monitor(), Monitor(), Monitor()
     votes = [(1, " ann", "yes "), (2, "bob", "no"), (1, "bob", "yes")]

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 from served import client_of, error_of
@@ -137,6 +139,33 @@ def test_every_route_gives_the_same_number_for_the_same_name(client: TestClient,
 
 
 @pytest.mark.slow
+def test_systems_are_those_of_the_same_votes_in_memory(client: TestClient) -> None:
+    truth = np.random.default_rng(0).random((2, 100)) < [[0.8], [0.5]]
+    panel = jurors.simulate(200, jurors=4, prevalence="0.5", seed=3)
+    right = panel.votes.codes == panel.truth[:, None]
+    frame = pd.DataFrame(
+        [(f"q{k % 100}", ("new|2", "old")[k // 100], f"j{j}", "pass" if right[k, j] == truth.ravel()[k] else "fail")
+         for k in range(200) for j in range(4)], columns=["question", "model", "juror", "label"],
+    )  # fmt: skip
+    items = frame["question"] + "|" + frame["model"].str.replace("|", r"\|")
+    rows = frame[["juror", "label"]].assign(item=items).to_dict("records")
+    fill(client, rows)
+    unknown = client.get(f"{SHOP}/systems")
+    assert (unknown.status_code, unknown.json()["error"]["code"]) == (409, "option")
+    fill(client, [], item=["question", "model"])
+    expected = jurors.systems(frame, by="model", item=["question", "model"])
+    assert expected.differences[0].paired
+    assert client.get(f"{SHOP}/systems").json() == json.loads(expected.to_json())
+    gold = {str(item): "pass" for item in items[:200:4]}
+    client.post(f"{SHOP}/gold", json={"gold": [{"item": item, "label": label} for item, label in gold.items()]})
+    with_gold = jurors.systems(frame, by="model", item=["question", "model"], gold=gold, level=0.8, good="fail")
+    asked = client.get(f"{SHOP}/systems", params={"system": "model", "good": "fail", "level": 0.8}).json()
+    assert asked == json.loads(with_gold.to_json())
+    for query, reason in (("good=pas", "Did you mean 'pass'"), ("system=modl", "Did you mean 'model'")):
+        refused = client.get(f"{SHOP}/systems?{query}")
+        assert (refused.status_code, reason in refused.json()["error"]["message"]) == (404, True)
+
+
 def test_windows_history_and_thresholds(shop: TestClient) -> None:
     graded = [shop.get(f"{SHOP}/grade?window={window}").json() for window in ("now", "last", "0", "7")]
     assert [each["items"] for each in graded[:3]] == [50, 100, 100]
@@ -251,6 +280,8 @@ def test_a_juror_who_votes_late_is_not_silent_and_one_who_stopped_is_once_items_
     assert pending() == (1, 0, 0)
     assert client.post(f"{SHOP}/retired", json={"juror": "j3"}).json() == {"retired": ["j3"]}
     assert pending() == (0, 0, 0)
+    found = client.get(f"{SHOP}/alarms").json()
+    assert (found["retired"], found["alpha"], found["block"]) == (["j3"], 0.05, "auto")
     assert client.post(f"{SHOP}/alarms/99", json={"action": "accept"}).status_code == 404
     assert client.post(f"{SHOP}/retired", json={"juror": "zoe"}).status_code == 404
     assert client.post(place, json={"action": "accept", "until": 5}).status_code == 422

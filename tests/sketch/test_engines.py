@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -306,6 +307,75 @@ def test_every_frame_can_be_graded_bounded_compared_and_labelled(make: Make, req
     labels, expected = jurors.label(make(panel)), jurors.label(panel)
     labelled = dict(zip(labels.items.tolist(), labels.label.tolist(), strict=True))
     assert labelled == dict(zip(expected.items.tolist(), expected.label.tolist(), strict=True))
+
+
+def wide_and_long_of_items(items: int = 200) -> tuple[pa.Table, pa.Table]:
+    """The same votes of four jurors wide, and long with the items named by two columns."""
+    votes = jurors.simulate(items, jurors=4, votes_per_item=3, seed=2).votes
+    row, juror, code = (part.tolist() for part in votes.triples())
+    long = pd.DataFrame({"question": [k // 2 for k in row], "model": ["xy"[k % 2] for k in row]})
+    long["juror"], long["label"] = [votes.jurors[j] for j in juror], [str(votes.labels[c]) for c in code]
+    named = long.assign(item=long["question"].astype(str) + "|" + long["model"])
+    wide = named.pivot(index="item", columns="juror", values="label").reset_index()
+    wide.columns.name = None
+    return tuple(pa.Table.from_pandas(frame, preserve_index=False) for frame in (wide, long))  # type: ignore[return-value]
+
+
+def test_labels_come_back_as_a_frame_of_the_same_engine(make: Make, request: Any) -> None:
+    for table, options in zip(wide_and_long_of_items(), ({}, {"item": "question,model"}), strict=True):
+        frame = make(table)
+        expected = jurors.label(table, **options)
+        labels = jurors.label(frame, **options)
+        back = labels.to_frame()
+        if request.node.callspec.params["make"] not in ("record batches", "capsule"):  # which can be read only once
+            assert type(back).__module__.partition(".")[0] == type(frame).__module__.partition(".")[0]
+        opened = nw.from_native(back)
+        rows = opened.collect() if isinstance(opened, nw.LazyFrame) else opened
+        names = ["item", *(["question", "model"] if options else []), "label", "probability"]
+        assert set(rows.columns) == set(names)
+        here, there = (
+            sorted(part.select(names).rows(), key=lambda row: row[0])
+            for part in (rows, nw.from_native(expected.to_frame()))
+        )
+        # the parts of names in a stream, which is read only once, are text
+        assert [tuple(map(str, row[:-1])) for row in here] == [tuple(map(str, row[:-1])) for row in there]
+        assert [row[-1] for row in here] == pytest.approx([row[-1] for row in there], abs=1e-12)
+        assert labels.wrong_labels == pytest.approx(expected.wrong_labels, abs=1e-12)
+        assert repr(labels) == repr(expected)
+
+
+@pytest.mark.parametrize("engine", engines("polars lazy", "duckdb", "ibis"))
+def test_no_vote_comes_back_to_label_a_frame_and_nothing_per_item(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    fetched: list[int] = []
+
+    def collected(table: Any) -> Any:
+        fetched.append(len(result := table.collect()))
+        return result
+
+    for module in ("jurors.sketch.engines", "jurors.votes.frame", "jurors.jury.label"):
+        monkeypatch.setattr(f"{module}.collect", collected)
+    monkeypatch.setattr("jurors.votes.layout._HEAD_ROWS", 100)
+    for table in wide_and_long(2000, 4):
+        named = table.append_column("item", pa.array(range(2000))) if "item" not in table.column_names else table
+        labels = jurors.label(CHEAP[engine](named), missing=["none"])
+        labels.to_frame()
+        assert len(labels) == 2000
+        assert max(fetched) <= 101
+        assert len(labels.items) == 2000  # fetched now, once
+        assert fetched.count(2000) == 1
+        fetched.clear()
+
+
+def test_labels_with_gold_or_of_a_crowd_are_a_frame_of_the_engine_though_votes_were_fetched() -> None:
+    _, long = wide_and_long(150, 120)
+    crowd = jurors.label(pl.DataFrame(long).lazy())
+    assert crowd.to_frame().collect().shape == (150, 3)
+    wide, _ = wide_and_long_of_items()
+    gold = {wide["item"][k].as_py(): "A" for k in range(5)}
+    connection = duckdb.connect()
+    labels = jurors.label(duckdb.from_arrow(wide, connection=connection), gold=gold)
+    rows = {item: (label, share) for item, label, share in labels.to_frame().fetchall()}
+    assert {rows[item] for item in gold} == {("A", 1.0)}
 
 
 def test_a_column_called_read_does_not_make_a_frame_a_file_but_a_temporary_file_is_one() -> None:

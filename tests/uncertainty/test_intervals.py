@@ -82,7 +82,7 @@ def test_a_perfect_juror_gets_what_its_items_can_promise() -> None:
     assert high == 1
 
 
-# -- first order, on sparse panels ------------------------------------------------------------------------------
+# -- first order, on panels of many votes ------------------------------------------------------------------------------
 
 
 @cache
@@ -103,6 +103,24 @@ def test_the_first_order_is_about_what_refits_vary_by(target: Target) -> None:
     )
     for name in ("accuracy", "score"):
         assert np.nanmedian(np.sqrt(direct[name] / refitted[name])) == pytest.approx(1.0, abs=0.15)
+
+
+@pytest.mark.parametrize("target", ["test", "population"])
+def test_a_panel_of_many_votes_is_not_refitted(target: Target) -> None:
+    votes = simulate(8000, 20, seed=2, low=0.6, high=0.9).votes
+    panel = evaluate_panel(Sketch.from_votes(Votes.from_matrix(votes, labels=["a", "b"])))
+    assert panel.data.is_dense
+    direct, refitted = (
+        panel_intervals._first_order(panel, target, 1),
+        panel_intervals._resampled(panel, target, 1),
+    )
+    for name in ("prevalence", "accuracy", "score"):
+        ratios = np.sqrt(direct[name] / refitted[name])
+        assert np.median(ratios) == pytest.approx(1.0, abs=0.25)
+    intervals = panel_intervals.panel_intervals(panel, target="population", seed=1)
+    if target == "population":
+        assert intervals is not None
+        assert intervals["errors"]["score"].tolist() == np.sqrt(direct["score"]).tolist()
 
 
 @pytest.mark.parametrize("target", ["test", "population"])

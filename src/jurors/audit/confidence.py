@@ -45,57 +45,64 @@ class Statistic:
     """One share, by decision tuple: which items belong to it, and for which true labels the event happens.
 
     An accuracy is a ratio of two such shares: its items are those with the label, which only labels show; `numerator`
-    flags where the juror voted it.
+    flags where the juror voted it. The other arrays have an entry per tuple of `tuples`: of thousands of jurors, each
+    votes on few.
     """
 
     name: tuple[Any, ...]  #: ("score", juror), ("accuracy", juror, label) …
-    member: Flags  #: tuples: whether their items count
-    target: Integers  #: tuples: the true label for which the event happens
-    against: Integers | None = None  #: tuples: the true label that counts against it: the share is of halves then
+    tuples: Integers  #: the tuples whose items count, ascending
+    target: Integers  #: the true label for which the event happens
+    against: Integers | None = None  #: the true label that counts against it: the share is of halves then
     negated: bool = False  #: whether the event is that the true label is another
-    numerator: Flags | None = None  #: tuples: of accuracies, whether the juror voted the label
+    numerator: Flags | None = None  #: of accuracies, whether the juror voted the label
 
     def values(self, labels: int) -> Floats:
-        """Tuples x labels: the event, from 0 to 1."""
+        """Its tuples x labels: the event, from 0 to 1."""
         every = np.arange(labels)
         happens = (self.target[:, None] == every).astype(np.float64)
         if self.against is not None:
             return np.asarray((1 + happens - (self.against[:, None] == every)) / 2)
         return np.asarray(1 - happens if self.negated else happens)
 
-    def at(self, tuples: Integers) -> Statistic:
-        """The same of some tuples only, in this order."""
-        arrays: dict[str, Any] = {name: value for name, value in vars(self).items() if isinstance(value, np.ndarray)}
-        return replace(self, **{name: array[tuples] for name, array in arrays.items()})
+
+@dataclass(frozen=True, eq=False)
+class JurorVotes:
+    """A juror's votes by decision tuple."""
+
+    tuples: Integers  #: on whose items it voted, ascending
+    codes: Integers  #: its label there
 
 
-def score_statistic(juror: str, votes: Integers) -> Statistic:
-    """How often a juror is right, over the items it voted on; `votes` are its codes by tuple, -1 for none."""
-    return Statistic(("score", juror), votes >= 0, votes)
+def score_statistic(juror: str, votes: JurorVotes) -> Statistic:
+    """How often a juror is right, over the items it voted on."""
+    return Statistic(("score", juror), votes.tuples, votes.codes)
 
 
-def accuracy_statistic(juror: str, label: Any, code: int, votes: Integers) -> Statistic:
+def accuracy_statistic(juror: str, label: Any, code: int, votes: JurorVotes) -> Statistic:
     """How often a juror votes a label where it is the true one."""
-    return Statistic(("accuracy", juror, label), votes >= 0, np.broadcast_to(code, len(votes)), numerator=votes == code)
+    target = np.broadcast_to(code, len(votes.codes))
+    return Statistic(("accuracy", juror, label), votes.tuples, target, numerator=votes.codes == code)
 
 
 def prevalence_statistic(label: Any, code: int, tuples: int) -> Statistic:
     """How often a label is the true one."""
-    return Statistic(("prevalence", label), np.ones(tuples, dtype=bool), np.full(tuples, code))
+    return Statistic(("prevalence", label), np.arange(tuples), np.full(tuples, code))
 
 
 def error_statistic(method: str, labels: Integers) -> Statistic:
     """How often a labelling is wrong; `labels` are its codes by tuple."""
-    return Statistic(("wrong_labels", method), np.ones(len(labels), dtype=bool), labels, negated=True)
+    return Statistic(("wrong_labels", method), np.arange(len(labels)), labels, negated=True)
 
 
-def lead_statistic(first: str, second: str, votes: Integers, other_votes: Integers) -> Statistic:
+def lead_statistic(first: str, second: str, votes: JurorVotes, other_votes: JurorVotes) -> Statistic:
     """(1 + the lead of one juror over another) / 2, over the items on which both voted and not the same.
 
     Where they vote the same neither is ahead, whatever the truth is: no label of such an item could change that.
     """
-    member = (votes >= 0) & (other_votes >= 0) & (votes != other_votes)
-    return Statistic(("lead", first, second), member, votes, against=other_votes)
+    tuples, at, other_at = np.intersect1d(votes.tuples, other_votes.tuples, assume_unique=True, return_indices=True)
+    codes, other_codes = votes.codes[at], other_votes.codes[other_at]
+    differ = codes != other_codes
+    return Statistic(("lead", first, second), tuples[differ], codes[differ], against=other_codes[differ])
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -187,12 +194,9 @@ def _sums(statistic: Statistic, cells: Cells, focus: Floats) -> dict[str, Any]:
         predictors), `reach` (4): how far events can be below and above the control, or 0, in the numerator and
         outside. `noise` (2): expected squares of event - control, in the numerator and outside. `control_variance`.
     """
-    posteriors, mix, sizes = cells.predictors.posteriors, cells.predictors.weights, cells.sizes
-    if not statistic.member.all():  # of hundreds of jurors, each votes on few items
-        members = np.flatnonzero(statistic.member)
-        statistic, focus, sizes = statistic.at(members), focus[members], sizes[members]
-        posteriors = posteriors[:, members]
-    values, sizes = statistic.values(posteriors.shape[2]), sizes.astype(np.float64)
+    posteriors, mix, at = cells.predictors.posteriors, cells.predictors.weights, statistic.tuples
+    posteriors, focus, sizes = posteriors[:, at], focus[at], cells.sizes[at].astype(np.float64)
+    values = statistic.values(posteriors.shape[2])
     control = np.einsum("kgl,gl->kg", posteriors, values)
     numerator = np.ones(len(sizes), dtype=bool) if statistic.numerator is None else statistic.numerator
     mixed = mix @ control
@@ -303,10 +307,16 @@ class _RunningTotals:
     ) -> None:
         posteriors, self.weights = strata.predictors.posteriors, strata.predictors.weights
         # what each drawn item contributes to the statistics: draws x statistics; NaN: an event without a label
-        drawn = [statistic.at(cells) for statistic in statistics]
-        values, ones = np.array([s.values(posteriors.shape[2]) for s in drawn]), np.ones(len(cells))
-        self.member = np.array([s.member for s in drawn], dtype=float).T
-        self.numerator = np.array([ones if s.numerator is None else s.numerator for s in drawn], dtype=float).T
+        shape = (len(statistics), len(cells))
+        values, member, numerator = np.zeros((*shape, posteriors.shape[2])), np.zeros(shape), np.ones(shape)
+        for k, statistic in enumerate(statistics):
+            place = np.searchsorted(statistic.tuples, cells)
+            draws = np.flatnonzero(np.append(statistic.tuples, -1)[place] == cells)
+            member[k, draws] = 1
+            values[k, draws] = statistic.values(posteriors.shape[2])[place[draws]]
+            if statistic.numerator is not None:
+                numerator[k, draws] = statistic.numerator[place[draws]]
+        self.member, self.numerator = member.T, numerator.T
         self.event = np.where(labels >= 0, values[:, np.arange(len(cells)), labels], np.nan).T
         self.controls = np.einsum("ktl,ftl->tkf", posteriors[:, cells], values)  # draws x predictors x statistics
         by_statistic = [_sums(statistic, strata, design.focus) for statistic in statistics]
@@ -355,7 +365,7 @@ class _RunningTotals:
         total_focus = self.focus
         if focus is not draw.design.focus:  # some tuples are overdue: no item of them has been drawn
             sizes = np.where(focus > 0, cells.sizes, 0)
-            total_focus = np.array([sizes[s.member].sum() for s in self.statistics], dtype=np.float64)
+            total_focus = np.array([sizes[s.tuples].sum() for s in self.statistics], dtype=np.float64)
         share = floor * self.left / draw.left.sum() + (1 - floor) * total_focus / (draw.left * focus).sum()
         chance = draw.chances()
         least = chance[draw.left > 0].min()

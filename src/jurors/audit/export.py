@@ -22,7 +22,7 @@ from xml.sax.saxutils import quoteattr
 from jurors.audit.sheet import COLUMNS, SEED, Sheet
 from jurors.errors import VotesError
 from jurors.jury.label import VOTE_OF
-from jurors.results import COLOURS, compact_json, digest, inert, json_text, policy, without_formula
+from jurors.results import colours, compact_json, digest, inert, json_text, policy, without_formula
 from jurors.versions import VERSION
 
 
@@ -56,7 +56,7 @@ def label_page(sheet: Sheet, *, title: str | None = None, file: str = "answers.c
         (files("jurors.audit") / "templates" / name).read_text(encoding="utf-8")
         for name in ("label.html", "label.css", "label.js")
     )
-    css = COLOURS + css
+    css = colours() + css
     heading = title or f"{len(sheet):,} {'item' if len(sheet) == 1 else 'items'} to label"
     return Template(html).substitute(
         policy=escape(policy(digest(script), style=digest(css))),

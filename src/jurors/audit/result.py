@@ -20,6 +20,7 @@ import numpy as np
 from jurors._numeric import Floats, Integers, single_threaded
 from jurors.audit.confidence import (
     Cells,
+    JurorVotes,
     Predictors,
     Statistic,
     Steps,
@@ -146,21 +147,23 @@ class AuditedVotes:
         return first
 
     @cached_property
-    def votes_by_tuple(self) -> Integers:
-        """Jurors x tuples: the code of the vote, -1 where there is none."""
+    def votes_by_juror(self) -> list[JurorVotes]:
+        """Each juror's votes by tuple."""
         place = np.full(self.votes.rows, -1)
         place[self.first_rows] = np.arange(len(self.first_rows))
         row, juror, code = self.votes.triples()
-        is_first = place[row] >= 0
-        votes = np.full((len(self.votes.jurors), len(self.first_rows)), -1, dtype=np.int64)
-        votes[juror[is_first], place[row[is_first]]] = code[is_first]
-        return votes
+        tuple_of = place[row]
+        at = np.flatnonzero(tuple_of >= 0)
+        at = at[np.lexsort((tuple_of[at], juror[at]))]
+        ends = np.cumsum(np.bincount(juror[at], minlength=len(self.votes.jurors)))[:-1]
+        parts = np.split(tuple_of[at], ends), np.split(code[at].astype(np.int64), ends)
+        return [JurorVotes(*part) for part in zip(*parts, strict=True)]
 
     @cached_property
     def statistics(self) -> list[Statistic]:
         """Every statistic of an audit: scores, accuracies, prevalences, how often each method's labels are wrong."""
         labels = list(enumerate(self.votes.labels))
-        by_juror = list(zip(self.votes.jurors, self.votes_by_tuple, strict=True))
+        by_juror = list(zip(self.votes.jurors, self.votes_by_juror, strict=True))
         statistics = [score_statistic(juror, votes) for juror, votes in by_juror]
         statistics += [accuracy_statistic(juror, a, code, votes) for juror, votes in by_juror for code, a in labels]
         statistics += [prevalence_statistic(a, code, len(self.design.sizes)) for code, a in labels]
@@ -173,7 +176,9 @@ class AuditedVotes:
     def label_predictors(self) -> Predictors:
         """Posteriors of every tuple's true label by the votes alone."""
         labels, sizes = len(self.votes.labels), self.design.sizes.astype(np.float64)
-        given = np.stack([(self.votes_by_tuple == k).sum(axis=0) for k in range(labels)], axis=1).astype(np.float64)
+        given = np.zeros((len(sizes), labels))
+        for votes in self.votes_by_juror:
+            given[votes.tuples, votes.codes] += 1
         by_votes, voters = vote_posterior(given), given.sum(axis=1)
         if self.graded_blind is None:
             return predictors(by_votes, by_votes, voters, sizes)
@@ -199,7 +204,8 @@ class AuditedVotes:
         drawn_cells = self.design.tuple_of_row[self.rows[at]]
         shares = {statistic.name: Share(None, (0.0, 1.0)) for statistic in statistics}
         # of hundreds of jurors, most met no drawn item
-        if touched := [statistic for statistic in statistics if statistic.member[drawn_cells].any()]:
+        is_drawn = np.isin(np.arange(len(self.design.sizes)), drawn_cells)
+        if touched := [statistic for statistic in statistics if is_drawn[statistic.tuples].any()]:
             steps = trace(touched, strata, self.design, drawn_cells, self.codes[at], np.array(self.sheet.of)[at])
             shares |= _shares(touched, steps, level)
         return shares
@@ -495,7 +501,7 @@ class Audit(Result):
         prevalences = [name for name in self.guaranteed if name[0] == "prevalence"]
         scores = [name for name in self.guaranteed if name[0] == "score"]
         scores.sort(key=lambda name: -self.guaranteed[name].interval[0])
-        others = [name for name in self.guaranteed if name not in {*wrong, *prevalences, *scores}]
+        others = [name for name in self.guaranteed if name[0] not in ("wrong_labels", "prevalence", "score")]
         shown = [*wrong, *prevalences, *scores, *others]
         if not full:
             few = [*wrong[:1], *(name for name in wrong[1:] if name[1] == "majority"), *prevalences[: 2 * top]]
@@ -702,7 +708,7 @@ def compare(
     """
     Grading(level=level)
     audited = AuditedVotes.of(as_votes(source, **reading), read_sheet(answers))
-    jurors, votes, sizes = audited.votes.jurors, audited.votes_by_tuple, audited.design.sizes
+    jurors, votes, sizes = audited.votes.jurors, audited.votes_by_juror, audited.design.sizes
     if between is None and len(jurors) > _MOST_JURORS:
         message = f"{len(jurors)} jurors are too many pairs; name those to compare (--between A,B)"
         raise OptionError(message, code="out_of_range", name="between")
@@ -711,8 +717,8 @@ def compare(
     statistics = [lead_statistic(jurors[a], jurors[b], votes[a], votes[b]) for a, b in pairs]
     halves, leads = audited.prove(statistics, level), {}
     for (a, b), statistic in zip(pairs, statistics, strict=True):
-        both = sizes[(votes[a] >= 0) & (votes[b] >= 0)].sum()
-        part = float(sizes[statistic.member].sum() / both) if both else float("nan")  # of these, on which they differ
+        both = sizes[np.intersect1d(votes[a].tuples, votes[b].tuples, assume_unique=True)].sum()
+        part = float(sizes[statistic.tuples].sum() / both) if both else float("nan")  # of these, on which they differ
         leads[jurors[a], jurors[b]] = _lead(halves[statistic.name], part)
     return PairedDifferences(leads, audited.labelled, level, audited.is_random)
 

@@ -19,9 +19,11 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, Unpack
@@ -129,14 +131,13 @@ def checksum(votes: Votes, groups: Sequence[Any] | None = None) -> str:
     (True, 'v')
     """
     names = [str(name).encode() for name in votes.item_names().tolist()]
-    row, juror, code = (part.tolist() for part in votes.triples())
-    suffixes: dict[tuple[int, int], bytes] = {}
-    total = votes.rows
-    for at, j, label in zip(row, juror, code, strict=True):
-        suffix = suffixes.get((j, label))
-        if suffix is None:
-            suffix = suffixes[j, label] = f"\x1f{votes.jurors[j]}\x1f{votes.labels[label]}".encode()
-        total += _hash(names[at] + suffix)
+
+    @cache
+    def vote(juror: int, label: int) -> bytes:
+        return f"\x1f{votes.jurors[juror]}\x1f{votes.labels[label]}".encode()
+
+    triples = zip(*(part.tolist() for part in votes.triples()), strict=True)
+    total = votes.rows + sum(_hash(names[row] + vote(juror, label)) for row, juror, label in triples)
     if groups is None:
         return f"v{total % (1 << 48):012x}"
     total += sum(_hash(name + f"\x1e{group}".encode()) for name, group in zip(names, groups, strict=True))
@@ -220,8 +221,7 @@ def _rows(source: Any) -> list[_Row]:
     """The rows of one sheet, as they are."""
     if isinstance(source, Sheet):
         columns = (source.draw, source.of, source.items, source.labels, source.chance)
-        rows = zip(*columns, (source.checksum,) * len(source), source.seed, strict=True)
-        return [_Row(*row) for row in rows]
+        return list(map(_Row, *columns, (source.checksum,) * len(source), source.seed))
     if is_frame(source):
         table = collect_frame(source)
         return _from_columns(tuple(map(str, table.columns)), lambda k: table[:, k].to_list())
@@ -300,8 +300,8 @@ def _checked(rows: Sequence[_Row], checksum: str) -> Sheet:
             raise VotesError(f"draw {row.draw} is there twice, with item {known.item!r} and item {row.item!r}")
         if row.label is not None and str(known.label) != str(row.label):
             raise VotesError(f"item {row.item!r} has two labels, {known.label!r} and {row.label!r}; decide for one")
-    items = [str(row.item) for row in by_draw.values()]
-    if repeated := next((name for name in dict.fromkeys(items) if items.count(name) > 1), None):
+    items = Counter(str(row.item) for row in by_draw.values())
+    if repeated := next((name for name, times in items.items() if times > 1), None):
         raise VotesError(f"item {repeated!r} is there twice; an item is drawn once")
     gone = next((k for k in range(1, len(by_draw) + 1) if k not in by_draw), None)
     if gone is not None:
@@ -310,8 +310,8 @@ def _checked(rows: Sequence[_Row], checksum: str) -> Sheet:
             "sheet as it was planned beside this one"
         )
     draw, of, names, labels, chance, _, _ = zip(*(by_draw[k] for k in sorted(by_draw)), strict=True)
-    known_seeds = {row.draw: row.seed for row in rows if row.seed is not None}
-    seeds = tuple(known_seeds.get(k) for k in draw)
+    seed_of = {row.draw: row.seed for row in rows if row.seed is not None}
+    seeds = tuple(map(seed_of.get, draw))
     return Sheet(draw=draw, of=of, items=names, labels=labels, chance=chance, checksum=checksum, seed=seeds)
 
 
@@ -589,12 +589,11 @@ def plan(
         drawn = drawn if earlier is None else replay_draws(earlier, votes, draw)
         rows, chances = _draw(draw, drawn, n, seed)
     items, last = tuple(votes.item_names()[rows].tolist()), len(drawn) + len(rows)
-    if texts is not None:
-        shown = texts if isinstance(texts, ItemTexts) else ItemTexts.from_mapping(texts)
+    shown = texts if texts is None or isinstance(texts, ItemTexts) else ItemTexts.from_mapping(texts)
     return Sheet(
         draw=tuple(range(len(drawn) + 1, last + 1)), of=(last,) * len(rows), items=items, labels=(None,) * len(rows),
         chance=tuple(chances), checksum=checksum(votes, groups), seed=(seed,) * len(rows), votes=votes_on(votes, rows),
-        texts=None if texts is None else shown.of(items, taken=(*COLUMNS, SEED)), blind=blind, choices=votes.labels,
+        texts=None if shown is None else shown.of(items, taken=(*COLUMNS, SEED)), blind=blind, choices=votes.labels,
         words=votes.label_words,
     )  # fmt: skip
 

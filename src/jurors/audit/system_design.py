@@ -43,7 +43,8 @@ class SystemDesign:
         at: dict[tuple[str, int], dict[int, int]] = {}  # question and its repetition -> system -> row
         items, repeated = [str(name) for name in votes.item_names().tolist()], dict[tuple[int, str], int]()
         for row in sorted(np.flatnonzero(system >= 0).tolist(), key=items.__getitem__):
-            k, question = int(system[row]), question_of(items[row], names[system[row]])
+            k, item = int(system[row]), items[row]
+            question = votes.questions.get(item) or question_of(item, names[system[row]])
             again = repeated[k, question] = repeated.get((k, question), -1) + 1
             at.setdefault((question, again), {})[k] = row
         rows = np.full((len(names), len(at)), -1, dtype=np.int64)

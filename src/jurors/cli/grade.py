@@ -55,7 +55,7 @@ def grade(
             )
         else:
             votes, groups = source.read_by(by, bar)
-            graded = jurors.grade(votes, **groups, **applicable(kind_of(votes), grading))
+            graded = jurors.grade(votes, by=groups, **applicable(kind_of(votes), grading))
         if output.options.get("full"):
             _ = getattr(graded, "leaders_without", None)  # JSON has it where it is computed
     output.show(graded)
@@ -93,7 +93,7 @@ def check(
             votes, groups = source.read_by(by, bar)
             options = applicable(kind_of(votes), grading)
             limits |= {"system": system, "good": good, "ignore_alarms": output.ignored}
-            verdict = jurors.check(votes, **groups, **options, **limits)
+            verdict = jurors.check(votes, by=groups, **options, **limits)
         elif system is not None:
             votes, systems_of = source.read_with_groups(system, bar, what="system")
             options = applicable(kind_of(votes), grading)
@@ -135,13 +135,21 @@ def label(
     with output.working("labelling") as bar:
         if source.kind is LABELS:
             source, texts = source.split_texts(items, text)
+            if output.format == "parquet" and by is None and review is None and not grading["gold"]:
+                from jurors.jury.label import label_on_disk
+
+                source = source.rereadable()
+                options = applicable(LABELS, grading)
+                if (written := source._read(label_on_disk, bar, Path(str(output.path)), options)) is not None:
+                    output.conclude(written)
+                    return
         if by is None or source.kind is NUMBERS:
             kind, data, options = source.load(grading, bar, by_item=True, review=review, by=by)
             shown = kind.label(data, **options)
         else:
             data, groups = source.read_by(by, bar)
             options = applicable(kind_of(data), grading, review=review, by=by)
-            shown = jurors.label(data, **groups, **options)
+            shown = jurors.label(data, by=groups, **options)
         if review is not None:
             shown = shown.for_review(review, data, texts)
     output.show(shown)
@@ -175,7 +183,7 @@ def systems(
 
 @click.command()
 @votes_options
-@key_options(required=False)
+@key_options
 @by_option
 @click.option("--alt-test", metavar="JUROR,JUROR",
               help="Instead of a key: test whether these jurors may take the place of the others.")  # fmt: skip
@@ -215,7 +223,7 @@ def score(
             before.with_jury(fit_reference(votes, truth, name=name)).write(table)
     with output.working("scoring") as bar:
         votes, truth, groups = source.read_with_key_by(key, by, bar)
-        scored = jurors.score(votes, truth, **groups)
+        scored = jurors.score(votes, truth, by=groups)
     if by is None and output.format in ("text", "md"):  # the card of groups has its alarms
         output.warn(getattr(scored, "alarms", ()))
     output.show(scored)
@@ -223,7 +231,7 @@ def score(
 
 @click.command()
 @votes_options
-@key_options(required=False)
+@key_options
 @click.option("--methods", metavar="A,B", help="Compare only these methods, in this order.")
 @click.option("--answers", multiple=True, metavar="SHEET", type=INPUT_PATH,
               help="Compare jurors by this labelled sheet of `jurors audit plan`; repeatable.")  # fmt: skip
@@ -263,10 +271,10 @@ def compare(
         elif panels:
             prices = _prices(price) if price else None
             votes, groups = source.read_by(by, bar)
-            compared = jurors.panels(votes, **groups, price=prices, most_changed=most_changed)
+            compared = jurors.panels(votes, by=groups, price=prices, most_changed=most_changed)
         else:
             votes, truth, groups = source.read_with_key_by(key, by, bar)
-            compared = jurors.compare(votes, truth, **groups, methods=_names(methods), seed=seed)
+            compared = jurors.compare(votes, truth, by=groups, methods=_names(methods), seed=seed)
     output.show(compared)
 
 
@@ -298,7 +306,7 @@ def agreement(source: Source, level: float, by: str | None, output: Output) -> N
     """
     with output.working("counting") as bar:
         votes, groups = source.read_by(by, bar)
-        agreed = jurors.agreement(votes, level=level, **groups)
+        agreed = jurors.agreement(votes, level=level, by=groups)
     output.warn_of(votes)
     if by is None and agreed.left_out and output.format == "csv" and not output.quiet:
         print_error(agreed.about_left_out)
@@ -321,11 +329,11 @@ def bounds(source: Source, output: Output, curve: bool, correlation: float | Non
     if curve and by is not None:
         raise OptionError("--curve is of all items; leave out --by, or keep the items of one group in FILE")
     with output.working("bounding") as bar:
-        votes, groups = (source.count(bar), {}) if by is None else source.read_by(by, bar)
+        votes, groups = (source.count(bar), None) if by is None else source.read_by(by, bar)
         if curve:
             bounded: Any = correlation_curve(votes)
         else:
-            bounded = jurors.bounds(votes, **groups, progress=bar if by is None else None, correlation=correlation)
+            bounded = jurors.bounds(votes, by=groups, progress=bar if by is None else None, correlation=correlation)
     output.warn_of(votes)
     output.show(bounded)
 
@@ -359,7 +367,7 @@ def inspect(source: Source, by: str | None, output: Output) -> None:
             inspection = jurors.inspect(source.files, progress=bar, **source.options)
         else:
             votes, groups = source.read_by(by, bar)
-            inspection = jurors.inspect(votes, **groups)
+            inspection = jurors.inspect(votes, by=groups)
     output.show(inspection)
     if by is None and inspection.fault is not None:
         named = any(file in inspection.fault for file in inspection.files)

@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import click
 
-from jurors.cli.output import INPUT_PATH, Command, gathered
+from jurors.cli.output import INPUT_PATH, Command, combined, gathered
 from jurors.errors import OPTIONS, OptionError, VotesError, keep_names, speaking_flags, spell_options
 from jurors.jury.kinds import LABELS, NUMBERS, PREFERENCES, Kind, kind_of
 from jurors.options import (
@@ -97,19 +97,14 @@ class Source:
         votes, groups = self._read(read_votes_with_key, bar, by, what=what, beside=beside)
         return votes, replace(groups, name=by or what)
 
-    def read_by(self, by: str | None, bar: ProgressBar | None = None) -> tuple[Any, dict[str, Any]]:
-        """Read the votes of FILE, and the option `by` of a verb where the command has one."""
-        if by is None:
-            return self.read(bar), {}
-        votes, groups = self.read_with_groups(by, bar)
-        return votes, {"by": groups}
+    def read_by(self, by: str | None, bar: ProgressBar | None = None) -> tuple[Any, Any]:
+        """Read the votes of FILE, and the group of each item; None for the groups where no column names them."""
+        return (self.read(bar), None) if by is None else self.read_with_groups(by, bar)
 
-    def read_with_key_by(
-        self, key: KeySource, by: str | None, bar: ProgressBar | None
-    ) -> tuple[Any, Any, dict[str, Any]]:
-        """Read the votes of FILE, the answer key, and the option `by`, as `read_with_key` and `read_by` do."""
+    def read_with_key_by(self, key: KeySource, by: str | None, bar: ProgressBar | None) -> tuple[Any, Any, Any]:
+        """Read the votes of FILE, the answer key, and the groups, as `read_with_key` and `read_by` do."""
         if by is None:
-            return (*self.read_with_key(key, bar), {})
+            return (*self.read_with_key(key, bar), None)
         if key.path is None:
             votes, groups = self.read_by(by, bar)
             return votes, None, groups
@@ -235,8 +230,7 @@ def applicable(kind: Kind, grading: Mapping[str, Any], **label_only: Any) -> dic
     -------
     dict
     """
-    others = [f"{name}=" for name, value in label_only.items() if value]
-    return kind.applicable(grading, others, where=_IN_TABLE)
+    return kind.applicable(grading, [f"{name}=" for name, value in label_only.items() if value], where=_IN_TABLE)
 
 
 @dataclass(frozen=True)
@@ -327,32 +321,28 @@ def grading_option(name: str) -> Callable[[Command], Command]:
     return _click_option(OPTIONS[name], name)
 
 
-def key_options(*, required: bool) -> Callable[[Command], Command]:
-    """The answer key; the command gets `key: KeySource`."""
-    return gathered(
-        "key", ("key_path", "key_item", "key_label"), KeySource,
-        click.option("--key", "key_path", required=required, metavar="TRUTH", type=INPUT_PATH,
-                     help="A file of true labels (item,label), or a column of FILE."),
-        click.option("--key-item", metavar="COLUMN", help="The column of TRUTH that names the item."),
-        click.option("--key-label", metavar="COLUMN", help="The column of TRUTH that holds the true label."),
-    )  # fmt: skip
+#: the answer key; the command gets `key: KeySource`
+key_options = gathered(
+    "key", ("key_path", "key_item", "key_label"), KeySource,
+    click.option("--key", "key_path", metavar="TRUTH", type=INPUT_PATH,
+                 help="A file of true labels (item,label), or a column of FILE."),
+    click.option("--key-item", metavar="COLUMN", help="The column of TRUTH that names the item."),
+    click.option("--key-label", metavar="COLUMN", help="The column of TRUTH that holds the true label."),
+)  # fmt: skip
 
+#: what shows the items to a person; the command gets `items: str | None` and `text: tuple[str, ...]`
+texts_options = combined(
+    click.option("--items", metavar="ITEMS", type=INPUT_PATH,
+                 help="A table of items, or a log, that holds their texts."),
+    click.option("--text", multiple=True, metavar="COLUMN",
+                 help="What to show of an item: a column of ITEMS, else of FILE; repeatable."),
+)  # fmt: skip
 
-def texts_options(command: Command) -> Command:
-    """What shows the items to a person; the command gets `items: str | None` and `text: tuple[str, ...]`."""
-    texts = click.option("--text", multiple=True, metavar="COLUMN",
-                         help="What to show of an item: a column of ITEMS, else of FILE; repeatable.")  # fmt: skip
-    items = click.option(
-        "--items", metavar="ITEMS", type=INPUT_PATH, help="A table of items, or a log, that holds their texts."
-    )
-    return items(texts(command))
-
-
-def system_option(command: Command) -> Command:
-    """`--system COLUMN` and `--good LABEL`; the command gets both by their names."""
-    system = click.option("--system", metavar="COLUMN", help="The column that names the system of each item.")
-    good = click.option("--good", metavar="LABEL", help="The label that counts as good, such as pass.")
-    return system(good(command))
+#: `--system COLUMN` and `--good LABEL`; the command gets both by their names
+system_option = combined(
+    click.option("--system", metavar="COLUMN", help="The column that names the system of each item."),
+    click.option("--good", metavar="LABEL", help="The label that counts as good, such as pass."),
+)
 
 
 #: `--by COLUMN`; the command gets `by: str | None`

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
@@ -28,11 +28,6 @@ from jurors.cli.main import print_data, print_error, print_output
 from jurors.errors import JurorsError, OutputError
 from jurors.progress import ProgressBar, on_progress
 from jurors.results import FORMATS_OF_RESULTS, Result
-
-if TYPE_CHECKING:
-    _ParamType = click.ParamType[str]
-else:
-    _ParamType = click.ParamType
 
 _NAMED = "jurors.paths"
 
@@ -46,7 +41,7 @@ class _NamedPath:
     is_written: bool
 
 
-class PathType(_ParamType):
+class PathType(click.ParamType):  # type: ignore[type-arg]  # generic only for type checkers
     """The name of a file that is read or written."""
 
     name = "path"
@@ -148,9 +143,7 @@ class Output:
         beside
             Other files and their content, written together with the result or not at all.
         """
-        if self.ignored and hasattr(result, "alarms"):
-            alarms = tuple(alarm for alarm in result.alarms if alarm.kind not in self.ignored)
-            result = replace_unread(result, alarms=alarms)
+        result = self._without_ignored(result)
         with atomic_group():
             for path, content in (beside or {}).items():
                 atomic_write(Path(path), content)
@@ -162,12 +155,22 @@ class Output:
                     text = render(**self.options) if self.format in ("text", "md") else render()
                 page = '<!doctype html>\n<meta charset="utf-8">\n<title>jurors</title>\n'  # it stands on its own
                 self.write(f"{page}{text}" if self.format == "html" else text)
+        self.conclude(result, in_log=in_log)
+
+    def conclude(self, result: Result, *, in_log: bool = False) -> None:
+        """Print the alarms of a result that is written, and exit by them; `in_log` as in `show`."""
         if in_log and self.path is not None and not self.quiet:
             click.echo(result.to_text(), nl=False, err=True)
-        found: Sequence[Any] = getattr(result, "alarms", ())
+        found: Sequence[Any] = getattr(self._without_ignored(result), "alarms", ())
         if self.format in ("csv", "parquet") or (result._is_bare and self.format != "json"):
             self.warn(found)
         self.exit(found)
+
+    def _without_ignored(self, result: Result) -> Result:
+        if not self.ignored or not hasattr(result, "alarms"):
+            return result
+        alarms = tuple(alarm for alarm in result.alarms if alarm.kind not in self.ignored)
+        return replace_unread(result, alarms=alarms)
 
     def write(self, text: str) -> None:
         """Print the result, or write it to its file, whole or not at all."""
@@ -219,6 +222,11 @@ class Output:
             sys.exit(ALARM_STATUS)
 
 
+def combined(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Combine options into one decorator; `--help` lists them in this order."""
+    return lambda command: functools.reduce(lambda decorated, option: option(decorated), reversed(options), command)
+
+
 def gathered(
     argument: str, names: Iterable[str], make: Callable[..., Any], *options: Callable[[Any], Any]
 ) -> Callable[[Command], Command]:
@@ -247,10 +255,7 @@ def gathered(
             made = make(*[given.pop(name) for name in names])
             return command(**{argument: made}, **given)
 
-        flagged: Any = wrapped
-        for option in reversed(options):
-            flagged = option(flagged)
-        return flagged  # type: ignore[no-any-return]
+        return combined(*options)(wrapped)  # type: ignore[no-any-return]
 
     return decorate
 
@@ -300,39 +305,27 @@ def output_options(
     if sort:
         card_options["sort"] = click.option("--sort", type=click.Choice(sort), help="The order of the pairs.")
 
-    def decorate(command: Command) -> Command:
-        @functools.wraps(command)
-        def wrapped(
-            format_: str | None, path: str | None, quiet: bool, fail_on: str | None = None,
-            ignore_alarm: tuple[str, ...] = (), **rest: Any,
-        ) -> Any:  # fmt: skip
-            shown = {name: rest.pop(name) for name in card_options}
-            options = {name: value for name, value in shown.items() if value}
-            named = _ENDINGS.get(Path(path).suffix.lower(), "") if path else ""
-            is_written = named in formats or (named in ("html", "parquet") and {"csv", "md"} <= set(formats))
-            if named and not format_ and not is_written:
-                raise OutputError(f"-o {path}: no format has this ending; choose {', '.join(formats)} with --format")
-            chosen = format_ or (named if is_written else formats[0])
-            if full and not card:  # a file has everything
-                options = {"full": shown["full"] or path is not None or chosen != "text"}
-            return command(output=Output(chosen, path, quiet, fail_on, ignore_alarm, options), **rest)
+    def make(form: str | None, path: str | None, quiet: bool, *more: Any) -> Output:
+        shown = dict(zip(card_options, more, strict=False))
+        options = {name: value for name, value in shown.items() if value}
+        named = _ENDINGS.get(Path(path).suffix.lower(), "") if path else ""
+        is_written = named in formats or (named in ("html", "parquet") and {"csv", "md"} <= set(formats))
+        if named and not form and not is_written:
+            raise OutputError(f"-o {path}: no format has this ending; choose {', '.join(formats)} with --format")
+        chosen = form or (named if is_written else formats[0])
+        if full and not card:  # a file has everything
+            options = {"full": shown["full"] or path is not None or chosen != "text"}
+        fail_on, ignored = more[len(card_options) :] or (None, ())
+        return Output(chosen, path, quiet, fail_on, ignored, options)
 
-        flagged: Any = wrapped
-        if alarms:
-            ignore = click.option(
-                "--ignore-alarm", multiple=True, metavar="KIND", callback=_check_kinds,
-                help="Switch off alarms of this kind; repeatable.",
-            )  # fmt: skip
-            flagged = fail_on_option(fail_on)(ignore(flagged))
-        flagged = path_option("FILE", "Write here; the ending selects the format.")(quiet_option(flagged))
-        flagged = click.option(
-            "--format", "format_", type=click.Choice(formats), help=f"The format.  [default: {formats[0]}]"
-        )(flagged)
-        for option in reversed(card_options.values()):
-            flagged = option(flagged)
-        return flagged  # type: ignore[no-any-return]
-
-    return decorate
+    return gathered(
+        "output", ("format_", "path", "quiet", *card_options, *(("fail_on", "ignore_alarm") if alarms else ())), make,
+        *card_options.values(),
+        click.option("--format", "format_", type=click.Choice(formats), help=f"The format.  [default: {formats[0]}]"),
+        path_option("FILE", "Write here; the ending selects the format."),
+        quiet_option,
+        *((fail_on_option(fail_on), _ignore_option) if alarms else ()),
+    )  # fmt: skip
 
 
 #: formats by their endings; the last four are none of a result
@@ -360,6 +353,12 @@ def _check_kinds(_: click.Context, __: click.Parameter, kinds: tuple[str, ...]) 
     return kinds
 
 
+_ignore_option = click.option(
+    "--ignore-alarm", multiple=True, metavar="KIND", callback=_check_kinds,
+    help="Switch off alarms of this kind; repeatable.",
+)  # fmt: skip
+
+
 def write_parquet(result: Result, path: str) -> None:
     """Write the rows of a result's CSV as Parquet, whole or not at all."""
     import duckdb
@@ -368,7 +367,11 @@ def write_parquet(result: Result, path: str) -> None:
         table = folder / "rows.csv"
         table.write_text(result.to_csv(), encoding="utf-8")
         source, target = (str(file).replace("'", "''") for file in (table, draft))
-        duckdb.sql(f"COPY (FROM read_csv('{source}', header=true)) TO '{target}' (FORMAT parquet)")
+        # labels such as yes and no are text, though they look like truth values
+        texts = [name for name, values in result._columns().items() if any(isinstance(value, str) for value in values)]
+        types = ", ".join(f"""'{name.replace("'", "''")}': 'VARCHAR'""" for name in texts)
+        typed = f", types={{{types}}}" if types else ""
+        duckdb.sql(f"COPY (FROM read_csv('{source}', header=true{typed})) TO '{target}' (FORMAT parquet)")
 
 
 #: where a file of votes or counts goes; the command gets `target: Output`

@@ -42,7 +42,7 @@ class _RecordingCommand(click.Command):
 
 @click.command(cls=_RecordingCommand)
 @votes_options
-@key_options(required=False)
+@key_options
 @grading_options
 @grading_option("exam")
 @texts_options
@@ -150,14 +150,7 @@ def _write_chart(
         endings = ", ".join(f".{name}" for name in jurors.plot.FORMATS)
         raise OutputError(f"-o {path}: the name of a chart's file ends in one of {endings}")
     with output.working("drawing") as bar:
-        if kind == "systems":
-            if system is None:
-                raise OptionError("the chart systems needs the column of systems: add --system COLUMN")
-            votes, groups = source.read_with_groups(system, bar, what="system")
-            compared = jurors.systems(votes, by=groups, good=good, gold=grading["gold"], level=grading["level"])
-            chart, alarms = jurors.plot.systems(compared), compared.alarms
-        else:
-            chart, alarms = _draw(kind, source, key, grading, bar)
+        chart, alarms = _draw(kind, source, key, grading, system, good, bar)
         drawn = jurors.plot.render(chart, ending)
     atomic_write(Path(path), drawn)
     print_output(f"{escape_text(path)}\n")
@@ -165,13 +158,18 @@ def _write_chart(
 
 
 def _draw(
-    kind: str, source: Source, key: KeySource, grading: dict[str, Any], bar: ProgressBar | None
+    kind: str, source: Source, key: KeySource, grading: dict[str, Any], system: Any, good: Any, bar: ProgressBar | None
 ) -> tuple[Any, tuple[Any, ...]]:
     """Read, grade and draw; give the chart, and the alarms of what it shows."""
     from jurors.jury.compare import score_labels
     from jurors.uncertainty.bounds import correlation_curve
 
-    votes: Any
+    if kind == "systems":
+        if system is None:
+            raise OptionError("the chart systems needs the column of systems: add --system COLUMN")
+        votes, groups = source.read_with_groups(system, bar, what="system")
+        of_systems = jurors.systems(votes, by=groups, good=good, gold=grading["gold"], level=grading["level"])
+        return jurors.plot.systems(of_systems), of_systems.alarms
     truth, has_key = None, key.path is not None
     if has_key or grading["gold"] or kind in ("items", "prevalence", "reliability"):
         votes, truth = source.read_with_key(key, bar)  # if the key is a column of FILE, without that column

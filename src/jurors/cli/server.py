@@ -14,30 +14,23 @@ import click
 
 from jurors.cli.main import print_data, print_error, print_output
 from jurors.cli.options import Source, grading_options, stream_limit_options, votes_options
-from jurors.cli.output import ALARM_STATUS, INPUT_PATH, OUTPUT_PATH, Command, Output, output_options, target_options
+from jurors.cli.output import ALARM_STATUS, INPUT_PATH, OUTPUT_PATH, Output, combined, output_options, target_options
 from jurors.errors import OptionError, optional_import, speaking_flags
 
 if TYPE_CHECKING:
     from jurors.serve.store import SqlStore
 
 
-def store_option(command: Command) -> Command:
-    """`--store`."""
-    return click.option("--store", default="votes.db", show_default=True, metavar="PATH|URL", type=INPUT_PATH,
-                        help="An SQLite file, or postgresql://… for several servers.")(command)  # fmt: skip
+store_option = click.option("--store", default="votes.db", show_default=True, metavar="PATH|URL", type=INPUT_PATH,
+                            help="An SQLite file, or postgresql://… for several servers.")  # fmt: skip
 
-
-def webhook_options(command: Command) -> Command:
-    """`--webhook`, `--webhook-private` and `--digest`."""
-    for option in (
-        click.option("--digest", metavar="15m", help="Send the alarms of so long as one message."),
-        click.option("--webhook-private", is_flag=True, help="Allow a webhook in a private network."),
-        click.option("--webhook", metavar="[KINDS=]URL", multiple=True,
-                     help="Post alarms (of these kinds and levels) as JSON to this https address, or http on this "
-                     "machine; repeatable."),
-    ):  # fmt: skip
-        command = option(command)
-    return command
+webhook_options = combined(
+    click.option("--webhook", metavar="[KINDS=]URL", multiple=True,
+                 help="Post alarms (of these kinds and levels) as JSON to this https address, or http on this "
+                 "machine; repeatable."),
+    click.option("--webhook-private", is_flag=True, help="Allow a webhook in a private network."),
+    click.option("--digest", metavar="15m", help="Send the alarms of so long as one message."),
+)  # fmt: skip
 
 
 @contextmanager

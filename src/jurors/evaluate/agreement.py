@@ -68,7 +68,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors._numeric import Floats, Integers
+from jurors._numeric import Floats, Integers, sparse, special
 from jurors.errors import SketchError
 from jurors.evaluate.card import CardOptions, select_rows
 from jurors.evaluate.solution import vote_counts
@@ -139,8 +139,6 @@ def interval(value: Floats, error: Floats, items: NDArray[Any], level: float) ->
     low, high : arrays
         NaN where there is no error.
     """
-    from scipy import special
-
     free = np.where(items > 1, items - 1, np.nan)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         reach = special.stdtrit(free, (1 + level) / 2) * error / (1 - value)
@@ -385,8 +383,6 @@ def two_way(codes: NDArray[np.integer], values: Floats, counts: Integers, level:
     average = (b - e) / below_average if below_average and not is_alike else None
     absolute = [Coefficient(name, None, x, int(n)) for name, x in zip(names, (single, average), strict=False)]
     if single is not None and e and b:
-        from scipy import special
-
         a, c = k * single / (n * (1 - single)), 1 + k * single * (n - 1) / (n * (1 - single))
         free = (a * of_jurors + c * e) ** 2 / ((a * of_jurors) ** 2 / (k - 1) + (c * e) ** 2 / free_rest)
         tail = (1 + level) / 2
@@ -409,8 +405,6 @@ def _ratios(
     bare = [Coefficient(name, None, x, int(items)) for name, x in zip(names, values, strict=True)]
     if not e or not b:
         return bare
-    from scipy import special
-
     tail = (1 + level) / 2
     ends = b / e / special.fdtri(items - 1, free, tail), b / e * special.fdtri(free, items - 1, tail)
     both = [float((f - 1) / (f + k - 1)) for f in ends], [float(1 - 1 / f) for f in ends]
@@ -448,8 +442,6 @@ def pair_kappas(
         one_hot = np.zeros(shape)
         one_hot[row, cell] = 1
     else:
-        from scipy import sparse
-
         one_hot = sparse.csr_array((np.ones(len(row)), (row, cell)), shape=shape)
     counts = sketch.counts.astype(np.float64)
     steps = np.abs(np.subtract.outer(np.arange(size), np.arange(size))).astype(np.float64)

@@ -243,12 +243,15 @@ def wrapped(*sentences: str) -> Notes:
     return Notes([text for text in sentences if text], width=WIDTH)
 
 
-def card_alarms(alarms: tuple[Alarm, ...], options: CardOptions, jurors: Sequence[str] = ()) -> Notes:
-    """The alarms of a card: all of them where it is full, else the most severe."""
+def card_alarms(
+    alarms: tuple[Alarm, ...], options: CardOptions, jurors: Sequence[str] = (), room: int = _MOST_ALARM_LINES
+) -> Notes:
+    """The alarms of a card: all of them where it is full, else the most severe in so many lines, if there is room."""
     if options.full:
         return Notes(alarm_lines(alarms, jurors))
-    lines = short_alarm_lines(alarms, _MOST_ALARM_LINES, shorten_names(jurors, LONGEST_NAME))
-    return Notes(lines, width=WIDTH, hanging="  ")
+    lines = min(max(room, _LEAST_ALARM_LINES), _MOST_ALARM_LINES)
+    names = shorten_names(jurors, LONGEST_NAME)
+    return Notes(short_alarm_lines(alarms, lines, names), width=WIDTH, hanging="  ")
 
 
 def result_card(
@@ -281,13 +284,15 @@ def _jurors_of(result: Any) -> tuple[str, ...]:
     return jurors if isinstance(jurors, tuple) else ()
 
 
-def sort_rows(order: list[int], names: Sequence[str], votes: Any, options: CardOptions) -> list[int]:
+def sort_rows(
+    order: list[T], votes: Callable[[T], int], options: CardOptions, name: Callable[[T], str] = str
+) -> list[T]:
     """Jurors in the order that the options choose, without those that have too few votes."""
     if options.sort == "votes":
-        order = sorted(order, key=lambda k: -votes[k])
+        order = sorted(order, key=lambda row: -votes(row))
     elif options.sort == "name":
-        order = sorted(order, key=lambda k: names[k])
-    return [k for k in order if votes[k] >= options.min_votes]
+        order = sorted(order, key=name)
+    return [row for row in order if votes(row) >= options.min_votes]
 
 
 class RankedJurors:
@@ -312,7 +317,8 @@ class RankedJurors:
         """The ranked jurors, then the others by their estimate; or as the options choose."""
         ranked, value = self._ranked(), np.nan_to_num(getattr(self, self._ranked_by), nan=-np.inf)
         others = sorted(set(range(len(self.jurors))) - set(ranked), key=lambda k: (-value[k], k))
-        return sort_rows([*ranked, *others], self.jurors, getattr(self, self._votes_in), options)
+        votes = getattr(self, self._votes_in)
+        return sort_rows([*ranked, *others], votes.__getitem__, options, self.jurors.__getitem__)
 
     @property
     def leaders(self) -> tuple[str, ...]:
@@ -365,12 +371,9 @@ def card_blocks(e: Evaluation, options: CardOptions = SHORT) -> list[Block]:
     last += [] if options.full else next_steps(e)
     folded = sum(len(wrap(line, WIDTH, break_on_hyphens=False)) for line in (*answers, *last))
     room = _LINES - folded - len(shown) - 6  # the heading, the head of the table, and four blank lines
-    alarms = short_alarm_lines(
-        e.alarms, min(max(room, _LEAST_ALARM_LINES), _MOST_ALARM_LINES), shorten_names(e.jurors, LONGEST_NAME)
-    )
     blocks: list[Block] = [
         heading(e),
-        Notes(alarm_lines(e.alarms, e.jurors)) if options.full else Notes(alarms, width=WIDTH, hanging="  "),
+        card_alarms(e.alarms, options, e.jurors, room),
         Notes(answers, width=WIDTH),
         *([_fitting_table({j: names[j] for j in shown}, *card_cells(e, shown))] if e.has_grades else []),
         Notes(last, width=WIDTH),
@@ -512,12 +515,8 @@ def shown_jurors(e: Evaluation, options: CardOptions) -> tuple[list[str], int]:
     (list of str, int)
     """
     votes, ranking = e.votes, e.ranking
-    known = list(dict.fromkeys([*ranking.ranked, *ranking.order, *e.jurors]))
-    if options.sort == "votes":
-        known.sort(key=lambda j: -votes.get(j, 0))
-    elif options.sort == "name":
-        known.sort()
-    known = [j for j in known if votes.get(j, 0) >= options.min_votes]
+    everyone = list(dict.fromkeys([*ranking.ranked, *ranking.order, *e.jurors]))
+    known = sort_rows(everyone, lambda j: votes.get(j, 0), options)
     is_cut = not options.full and (options.top is not None or len(known) > MOST_ROWS)
     if is_cut and options.sort == "accuracy" and ranking.ranked:
         ranked = set(ranking.ranked)
@@ -913,18 +912,12 @@ def scored_jurors(keyed: KeyedEvaluation, options: CardOptions) -> list[str]:
     list of str
     """
     votes, interval = keyed.votes, keyed.interval.score
-    known = [j for j in keyed.jurors if interval[j] is not None and votes[j] >= options.min_votes]
-    enough = enough_votes(votes.values())
-    if options.sort == "votes":
-        known.sort(key=lambda j: -votes[j])
-    elif options.sort == "name":
-        known.sort()
-    elif (levels := keyed.ordered) is not None:
-        known.sort(key=lambda j: (votes[j] < enough, levels.mean_error[j]))
-    else:
-        known.sort(key=lambda j: (votes[j] < enough, -interval[j][0]))
-    ranked = [j for j in known if votes[j] >= enough] if options.sort == "accuracy" else None
-    return select_rows(known, options, ranked)
+    known = sort_rows([j for j in keyed.jurors if interval[j] is not None], votes.__getitem__, options)
+    if options.sort != "accuracy":
+        return select_rows(known, options)
+    enough, levels = enough_votes(votes.values()), keyed.ordered
+    known.sort(key=lambda j: (votes[j] < enough, -interval[j][0] if levels is None else levels.mean_error[j]))
+    return select_rows(known, options, [j for j in known if votes[j] >= enough])
 
 
 def score_tables(keyed: KeyedEvaluation, options: CardOptions = SHORT) -> list[Block]:

@@ -31,7 +31,7 @@ from typing import Any
 
 import numpy as np
 
-from jurors._numeric import Flags, Floats, Integers, chi_square_tail, squarem_step
+from jurors._numeric import Flags, Floats, Integers, chi_square_tail, sparse, squarem_step
 from jurors.evaluate.agreement import PairDependence, panel_dependence
 from jurors.evaluate.alarms import Alarm, Level
 from jurors.evaluate.evaluation import KeyedEvaluation
@@ -232,9 +232,7 @@ def _quick(table: Floats) -> Any:
     """The same table, sparse where most pairs of many jurors share no items."""
     if len(table) < _MANY or np.count_nonzero(table) > _FULL * table.size:
         return table
-    from scipy.sparse import csr_array
-
-    return csr_array(table)
+    return sparse.csr_array(table)
 
 
 def _half_way(weighted: Any, weights: Any, beta: Floats) -> tuple[float, Floats]:

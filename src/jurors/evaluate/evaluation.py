@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors._lazy import is_computed, lazy_fields
-from jurors._numeric import Floats, Integers
+from jurors._numeric import Floats, Integers, sparse
 from jurors.errors import SketchError, match_name, name_positions
 from jurors.evaluate.agreement import PairDependence, PanelDependence, panel_dependence
 from jurors.evaluate.alarms import Alarm
@@ -478,12 +478,8 @@ class Evaluation(Drawable):
             keys = ("label", "precision", "low", "high", "coverage")
             rows = (dict(zip(keys, self.rules.row(k), strict=True)) for k in range(len(self.jurors)))
             document["rules"] = dict(zip(self.jurors, rows, strict=True))
-        if self.abstentions is not None:
-            document["abstentions"] = self.abstentions.to_dict()
-        if self.repeats is not None:
-            document["repeats"] = self.repeats.to_dict()
-        if self.confidence is not None:
-            document["confidence"] = self.confidence
+        own = {"abstentions": self.abstentions, "repeats": self.repeats, "confidence": self.confidence}
+        document |= {name: value for name, value in own.items() if value is not None}
         if is_computed(self, "leaders_without"):  # takes as long as grading for each juror: --full
             document["leaders_without"] = self.leaders_without
         return document
@@ -706,11 +702,9 @@ class KeyedEvaluation(_Solved, Drawable):
     @cached_property
     def _shared_pairs(self) -> tuple[Integers, Integers]:
         """The pairs of jurors that share an item with a true label, by position."""
-        from scipy.sparse import triu
-
         voted = self._votes[self.by_true_label.sum(axis=1) > 0]
         voted.data = np.ones_like(voted.data)
-        first, second = triu(voted.T @ voted, 1).nonzero()
+        first, second = sparse.triu(voted.T @ voted, 1).nonzero()
         order = np.lexsort((second, first))
         return first[order], second[order]
 
@@ -723,11 +717,9 @@ class KeyedEvaluation(_Solved, Drawable):
     @cached_property
     def _votes(self) -> Any:
         """Tuples x jurors, sparse: 1 + the position of the vote's label; nothing where there is no vote."""
-        from scipy.sparse import csr_array
-
         row, juror, code = self.sketch.tuples.triples()
         shape = (self.sketch.tuples.rows, len(self.jurors))
-        return csr_array((code.astype(np.int64) + 1, (row, juror)), shape=shape)
+        return sparse.csr_array((code.astype(np.int64) + 1, (row, juror)), shape=shape)
 
     @property
     def best_errors(self) -> int:
@@ -754,6 +746,7 @@ class KeyedEvaluation(_Solved, Drawable):
             label: [{"jurors": group, "value": value} for by in by_size for group, value in by[label].items()]
             for label in self.labels
         }
+        own = {"ordered": self.ordered, "repeats": self.repeats, "confidence": self.confidence}
         return {
             "items": self.items,
             "jurors": self.jurors,
@@ -767,9 +760,7 @@ class KeyedEvaluation(_Solved, Drawable):
             "correlation": correlation,
             "errors": {"majority": self.majority_errors, "best_possible": self.best_errors},
             "alarms": self.alarms,
-            **({} if self.ordered is None else {"ordered": self.ordered}),
-            **({} if self.repeats is None else {"repeats": self.repeats.to_dict()}),
-            **({} if self.confidence is None else {"confidence": self.confidence}),
+            **{name: value for name, value in own.items() if value is not None},
         }
 
     def _columns(self) -> Columns:

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from jurors._numeric import Floats, Integers
+from jurors._numeric import Floats, Integers, special
 from jurors.evaluate.solution import Partition, vote_counts
 from jurors.options import Label
 from jurors.sketch.sketch import Sketch
@@ -89,7 +89,6 @@ def grade_rules(sketch: Sketch, level: float, *, population: bool = False, gold:
     -------
     RuleGrades
     """
-    from scipy.special import betaln, gammaln
     from scipy.stats import beta
 
     row, juror, code = sketch.tuples.triples()
@@ -114,8 +113,10 @@ def grade_rules(sketch: Sketch, level: float, *, population: bool = False, gold:
             # how many of the votes without gold are right, at two quantiles of a beta-binomial distribution
             open_votes, success, failure = int(votes[k] - checked[k]), float(a[k]), float(b[k])
             hits = np.arange(open_votes + 1)
-            choices = gammaln(open_votes + 1) - gammaln(hits + 1) - gammaln(open_votes - hits + 1)
-            chances = choices + betaln(hits + success, open_votes - hits + failure) - betaln(success, failure)
+            choices = special.gammaln(open_votes + 1) - special.gammaln(hits + 1)
+            choices -= special.gammaln(open_votes - hits + 1)
+            chances = choices + special.betaln(hits + success, open_votes - hits + failure)
+            chances -= special.betaln(success, failure)
             ends = np.searchsorted(np.cumsum(np.exp(chances)), tails).clip(max=open_votes).astype(np.float64)
             low[k], high[k] = (right[k] + ends) / votes[k]
     precision, low, high = (np.where(votes >= FEWEST_VOTES, x, np.nan) for x in (precision, low, high))

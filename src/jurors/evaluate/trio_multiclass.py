@@ -281,7 +281,9 @@ def _part(matrix: fmpz_mat, rows: Sequence[int], columns: Sequence[int]) -> fmpq
 
 
 def best_assignment(gains: Sequence[Sequence[int]]) -> tuple[int, ...]:
-    """Assign rows to columns, no column twice, with the greatest total gain.
+    """Assign rows to columns, no column twice, with the greatest total gain; there are as many columns or more.
+
+    The Hungarian method: one augmenting path a row; column `columns` is where a path starts.
 
     Returns
     -------
@@ -293,7 +295,38 @@ def best_assignment(gains: Sequence[Sequence[int]]) -> tuple[int, ...]:
     >>> best_assignment([[9, 8, 1], [9, 5, 1], [3, 3, 3]])
     (1, 0, 2)
     """
-    return _hungarian([[-gain for gain in row] for row in gains])
+    rows, columns = len(gains), len(gains[0])
+    of_row, of_column = [0] * rows, [0] * (columns + 1)  # potentials
+    owner = [-1] * (columns + 1)
+    for row in range(rows):
+        owner[columns], at = row, columns
+        slack: list[int | None] = [None] * columns
+        came, seen = [columns] * columns, [False] * (columns + 1)
+        while owner[at] >= 0:
+            seen[at] = True
+            line, base = gains[owner[at]], of_row[owner[at]]
+            step, nearest = None, -1
+            for j in range(columns):
+                if seen[j]:
+                    continue
+                reduced, known = -line[j] - base - of_column[j], slack[j]
+                if known is None or reduced < known:
+                    slack[j], came[j], known = reduced, at, reduced
+                if step is None or known < step:
+                    step, nearest = known, j
+            step = step or 0
+            for j, inside in enumerate(seen):  # move the potentials of the tree, so that one more edge becomes free
+                if inside:
+                    of_row[owner[j]] += step
+                    of_column[j] -= step
+                elif j < columns and (known := slack[j]) is not None:
+                    slack[j] = known - step
+            at = nearest
+        while at != columns:
+            owner[at], at = owner[came[at]], came[at]
+        owner[columns] = -1
+    place = {owner[j]: j for j in range(columns)}
+    return tuple(place[row] for row in range(rows))
 
 
 def second_assignment(
@@ -314,14 +347,14 @@ def second_assignment(
     (0, 1, 2)
     """
     sizes = [abs(gain) for row in gains for gain in row]
-    banned = 2 * (len(gains) + 1) * (max(sizes) + 1)  # dearer than any assignment without it
+    banned = 2 * (len(gains) + 1) * (max(sizes) + 1)  # costs more than any assignment without it gains
     others = []
     for row, column in enumerate(best):  # the best assignment that does not put this row (or a copy of it) there
         copies = [r for r, group in enumerate(groups) if group == groups[row]]
-        costs = [[-gain for gain in line] for line in gains]
+        without = [list(line) for line in gains]
         for r in copies:
-            costs[r][column] = banned
-        places = _hungarian(costs)
+            without[r][column] = -banned
+        places = best_assignment(without)
         if all(places[r] != column for r in copies):
             others.append(places)
     return max(others, key=lambda places: total_gain(gains, places), default=None)
@@ -335,42 +368,6 @@ def total_gain(gains: Sequence[Sequence[int]], columns: Sequence[int]) -> int:
     int
     """
     return sum(row[column] for row, column in zip(gains, columns, strict=True))
-
-
-def _hungarian(costs: Sequence[Sequence[int]]) -> tuple[int, ...]:
-    """Least total cost, rows ≤ columns: one augmenting path a row; column `columns` is where a path starts."""
-    rows, columns = len(costs), len(costs[0])
-    of_row, of_column = [0] * rows, [0] * (columns + 1)  # potentials
-    owner = [-1] * (columns + 1)
-    for row in range(rows):
-        owner[columns], at = row, columns
-        slack: list[int | None] = [None] * columns
-        came, seen = [columns] * columns, [False] * (columns + 1)
-        while owner[at] >= 0:
-            seen[at] = True
-            line, base = costs[owner[at]], of_row[owner[at]]
-            step, nearest = None, -1
-            for j in range(columns):
-                if seen[j]:
-                    continue
-                reduced, known = line[j] - base - of_column[j], slack[j]
-                if known is None or reduced < known:
-                    slack[j], came[j], known = reduced, at, reduced
-                if step is None or known < step:
-                    step, nearest = known, j
-            step = step or 0
-            for j, inside in enumerate(seen):  # move the potentials of the tree, so that one more edge becomes free
-                if inside:
-                    of_row[owner[j]] += step
-                    of_column[j] -= step
-                elif j < columns and (known := slack[j]) is not None:
-                    slack[j] = known - step
-            at = nearest
-        while at != columns:
-            owner[at], at = owner[came[at]], came[at]
-        owner[columns] = -1
-    place = {owner[j]: j for j in range(columns)}
-    return tuple(place[row] for row in range(rows))
 
 
 # -- start values in floats -----------------------------------------------------------------------------------------

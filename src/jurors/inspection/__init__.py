@@ -127,18 +127,18 @@ def _open_in_memory(source: Any, reading: Mapping[str, Any]) -> OpenedVotes | No
     if isinstance(source, (Votes, Sketch)) or not is_frame(source):  # whatever holds no votes is refused
         formats = {Votes: ("votes", "Votes"), Sketch: ("sketch", "Sketch")}
         layout, name = formats.get(type(source), ("votes", "matrix"))
-        return OpenedVotes(votes=as_votes(source, **reading), layout=layout, format=name)
-    opened = OpenedVotes(votes=Votes.from_frame(source, **reading), layout="votes", format=_frame_name(source))
+        return OpenedVotes(Inspection(layout=layout, format=name), as_votes(source, **reading))
+    votes, seen = Votes.from_frame(source, **reading), Inspection(layout="votes", format=_frame_name(source))
     if not hasattr(type(source), "columns"):  # a stream, which can be read only once
-        return opened
+        return OpenedVotes(seen, votes)
     frame, options = open_frame(source), Reading.of(reading, TableOptions)
     if {"trace_id", "assessments"} <= set(frame.names):
-        return replace(opened, layout="log")
+        return OpenedVotes(replace(seen, layout="log"), votes)
     if options.transpose:
-        return replace(opened, layout="long")
+        return OpenedVotes(replace(seen, layout="long"), votes)
     frame = frame.reaching(options)
     found = frame.layout(options)
-    return replace(opened, layout=found.kind, columns=columns_of(frame.names, found))
+    return OpenedVotes(replace(seen, layout=found.kind, columns=columns_of(frame.names, found)), votes)
 
 
 def _frame_name(frame: Any) -> str:
@@ -146,13 +146,11 @@ def _frame_name(frame: Any) -> str:
 
 
 def _inspect_votes(opened: OpenedVotes, files: Sequence[str], reading: Mapping[str, Any]) -> Inspection:
-    votes = opened.votes
-    if votes is None:
-        return Inspection(
-            files=tuple(files), format=opened.format, columns=opened.columns, assumed=opened.assumed,
-            items=opened.rows, findings=opened.findings, obstacles=() if opened.fault else (_UNLIKE,),
-            fault=opened.fault, sample=opened.sample, steps=_question_steps(files, opened),
-        )  # fmt: skip
+    votes, seen = opened.votes, replace(opened.seen, files=tuple(files))
+    if votes is None:  # the command reads one of a log's questions or tasks, where it has several
+        read_one = command_line("inspect", files, {"tool": opened.question})
+        steps = () if opened.question is None else (Step(read_one, "read one of its questions"),)
+        return replace(seen, obstacles=() if seen.fault else (_UNLIKE,), steps=steps)
     repeats: dict[str, Any] = {}
     if kind_of(votes) is not NUMBERS or votes.repeats is None or votes.counts is not None:
         if (consistency := self_agreement(votes, DEFAULTS["level"])) is not None:
@@ -163,15 +161,17 @@ def _inspect_votes(opened: OpenedVotes, files: Sequence[str], reading: Mapping[s
         means = Votes.from_matrix(cells, items=votes.items, jurors=votes.jurors, scale="interval")
         votes = replace(means, findings=votes.findings, scale_why=votes.scale_why, scale_told=votes.scale_told)
     counts = count_labels_by_juror(votes)
-    names = [name for part in opened.columns.values() for name in part]
-    is_key = opened.layout == "wide" and looks_like_key(votes, names)
+    names = [name for part in seen.columns.values() for name in part]
+    is_key = seen.layout == "wide" and looks_like_key(votes, names)
+    if is_key:
+        seen = replace(seen, layout="key", columns={**seen.columns, "label": seen.columns["jurors"], "jurors": ()})
     overlap = None if is_key else find_overlap(votes)
     weights, votes_by_row = votes.weights, np.bincount(votes.triples()[0], minlength=votes.rows)
     findings: list[Finding] = []
     if overlap is not None:  # what looks odd
-        weighted = opened.layout in ("counts", "sketch")
-        findings += [*opened.findings, *find_findings(votes, weighted=weighted), *odd_votes(votes, counts)]
-        if opened.layout in ("wide", "counts"):
+        weighted = seen.layout in ("counts", "sketch")
+        findings += [*seen.findings, *find_findings(votes, weighted=weighted), *odd_votes(votes, counts)]
+        if seen.layout in ("wide", "counts"):
             findings += suspicious_columns(votes)
         if len(votes.jurors) <= _MOST_COMPARED:  # who may be one judge under several names, as grading would say
             alarms = possible_repeat_alarms(Sketch.from_votes(votes))
@@ -187,16 +187,10 @@ def _inspect_votes(opened: OpenedVotes, files: Sequence[str], reading: Mapping[s
     obstacles = () if is_key else tuple(grading_obstacles(gradable))
     if any(finding.kind == "unlike_columns" for finding in findings):
         obstacles = (*obstacles, _UNLIKE)
-    steps: tuple[Step, ...] = ()
-    if files and not is_key:
-        steps = tuple(next_steps(files, votes, gradable, {**reading, **opened.assumed}, findings, obstacles))
+    next_commands = next_steps(files, votes, gradable, {**reading, **seen.assumed}, findings, obstacles)
     total = int(counts.sum())
-    return Inspection(
-        files=tuple(files),
-        format=opened.format,
-        layout="key" if is_key else opened.layout,
-        columns={**opened.columns, "label": opened.columns["jurors"], "jurors": ()} if is_key else opened.columns,
-        assumed=opened.assumed,
+    return replace(
+        seen,
         items=votes.total,
         jurors=votes.jurors,
         labels=dict(zip(votes.labels, counts.sum(axis=0).tolist(), strict=True)),
@@ -207,11 +201,10 @@ def _inspect_votes(opened: OpenedVotes, files: Sequence[str], reading: Mapping[s
         votes_per_juror=CountRange.of(counts.sum(axis=1)) if votes.jurors else None,
         votes_per_item=CountRange.of(votes_by_row[weights > 0], weights[weights > 0]) if votes.total else None,
         overlap=overlap,
-        duplicates=opened.duplicates,
         repeats=repeats,
         findings=tuple(findings),
         obstacles=obstacles,
-        steps=steps,
+        steps=tuple(next_commands) if files and not is_key else (),
     )
 
 
@@ -225,13 +218,6 @@ def _without_suspects(votes: Votes, findings: Sequence[Finding]) -> Votes:
         return votes
     labels = tuple(label for label in votes.labels if label not in absent)
     return recode_labels(votes, labels, [None if label in absent else label for label in votes.labels])
-
-
-def _question_steps(files: Sequence[str], opened: OpenedVotes) -> tuple[Step, ...]:
-    """The command that reads one of a log's questions or tasks, where it has several."""
-    if opened.question is None:
-        return ()
-    return (Step(command_line("inspect", files, {"tool": opened.question}), "read one of its questions"),)
 
 
 # -- tables of pairs, which no command takes for votes --------------------------------------------------------

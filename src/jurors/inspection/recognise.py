@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jurors.errors import JurorsError, VotesError, format_names
+from jurors.inspection.result import Inspection
 from jurors.jury.kinds import NUMBERS, kind_of
 from jurors.options import Reading, text_columns
 from jurors.votes.codes import Finding, list_names
@@ -128,20 +129,12 @@ _MOST_TRIES = 6
 _MANY_CELLS = 2_000_000  # of a wide table, before its columns are compared without reading the cells
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class OpenedVotes:
     """Votes and how they were read; or why they could not be."""
 
-    format: str
+    seen: Inspection  #: what opening the files shows, without their votes
     votes: Votes | None = None
-    layout: str | None = None
-    columns: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    assumed: dict[str, Any] = field(default_factory=dict)
-    findings: tuple[Finding, ...] = ()
-    duplicates: int = 0
-    fault: str | None = None
-    sample: tuple[str, ...] = ()
-    rows: int | None = None  #: of a table that was not read, since its columns are no jurors
     question: str | None = None  #: "tool:question" for `--from`, which reads one of a log's several questions
 
 
@@ -174,7 +167,8 @@ def open_votes(source: Any, reading: Mapping[str, Any]) -> OpenedVotes:
         duplicates += attempt.duplicates
     else:
         raise VotesError("no reading options fit these files")
-    return replace(attempt, assumed=assumed, findings=(*findings, *attempt.findings), duplicates=duplicates)
+    findings += attempt.seen.findings
+    return replace(attempt, seen=replace(attempt.seen, assumed=assumed, findings=findings, duplicates=duplicates))
 
 
 def _attempt(source: Any, reading: dict[str, Any]) -> OpenedVotes | _Remedy:
@@ -188,9 +182,8 @@ def _attempt(source: Any, reading: dict[str, Any]) -> OpenedVotes | _Remedy:
                 return remedy
             fault, question = " ".join(str(error).split()), error.about.get("tool")
             if isinstance(opened, ToolLog):
-                return OpenedVotes(format=opened.reader.TITLE, fault=fault, question=question)
-            columns = {"columns": opened.names}
-            return OpenedVotes(format=_format(opened), columns=columns, fault=fault, sample=tuple(_rows(opened)))
+                return OpenedVotes(Inspection(format=opened.reader.TITLE, fault=fault), question=question)
+            return OpenedVotes(_unread(opened, fault=fault))
 
 
 def _read_log(log: ToolLog, options: Reading) -> OpenedVotes:
@@ -211,7 +204,7 @@ def _read_log(log: ToolLog, options: Reading) -> OpenedVotes:
             "for groups"
         )
         findings.append(Finding("log_fields", message, names))
-    return OpenedVotes(format=log.reader.TITLE, layout="log", votes=votes, findings=tuple(findings))
+    return OpenedVotes(Inspection(format=log.reader.TITLE, layout="log", findings=tuple(findings)), votes)
 
 
 def _read_table(table: SourceTable, options: Reading) -> OpenedVotes | _Remedy:
@@ -219,7 +212,7 @@ def _read_table(table: SourceTable, options: Reading) -> OpenedVotes | _Remedy:
     is_heading = name.startswith("#") or len(name.split()) > 3
     if table.types == ("CSV",) and options.layout == "auto" and is_heading:
         fault = "this does not look like a table: its only column has a sentence or a heading for a name"
-        return OpenedVotes(format="text", fault=fault, sample=tuple(_rows(table)))
+        return OpenedVotes(Inspection(format="text", fault=fault, sample=tuple(_rows(table))))
     table, layout = open_layout(table, options)
     jurors = [table.names[k] for k in layout.votes]
     if options.layout == "auto" and len(jurors) > 1 and (key := _key_column(jurors, _SURE_KEYS)) is not None:
@@ -230,7 +223,7 @@ def _read_table(table: SourceTable, options: Reading) -> OpenedVotes | _Remedy:
     columns = columns_of(table.names, layout)
     key = _key_column([name for name in columns.get("ignored", ()) if name not in text_columns(options.ignore)])
     findings = () if key is None else (Finding("key_column", f"column {key!r} looks like an answer key", (key,)),)
-    return OpenedVotes(format=_format(table), layout=layout.kind, votes=votes, columns=columns, findings=findings)
+    return OpenedVotes(Inspection(format=_format(table), layout=layout.kind, columns=columns, findings=findings), votes)
 
 
 def columns_of(names: Sequence[str], layout: Layout) -> dict[str, tuple[str, ...]]:
@@ -261,6 +254,11 @@ def _format(table: SourceTable) -> str:
     return " and ".join(kinds) + (f", {len(table.parts):,} files" if len(table.parts) > 1 else "")
 
 
+def _unread(table: SourceTable, **about: Any) -> Inspection:
+    """What a table shows whose votes are not read."""
+    return Inspection(format=_format(table), columns={"columns": table.names}, sample=tuple(_rows(table)), **about)
+
+
 def _rows(table: SourceTable) -> Iterator[str]:
     cells = ", ".join(f"c{k}::VARCHAR" for k in range(min(len(table.names), 12)))
     for row in table.con.execute(f"SELECT {cells} FROM {table.sql} LIMIT 3").fetchall():
@@ -288,9 +286,7 @@ def _open_features(table: SourceTable, layout: Layout, options: Reading) -> Open
     if _unlike(np.array(exact), given[list(different)]) is None:
         return None
     finding = _unlike_finding([(table.names[k], n) for k, n in zip(pair, exact, strict=True)])
-    columns = {"columns": table.names}
-    sample = tuple(_rows(table))
-    return OpenedVotes(format=_format(table), columns=columns, findings=(finding,), sample=sample, rows=rows)
+    return OpenedVotes(_unread(table, findings=(finding,), items=rows))
 
 
 # -- options that may help ------------------------------------------------------------------------------------

@@ -263,7 +263,7 @@ class Inspection(Result):
 
     _kind = "inspect"
 
-    files: tuple[str, ...]
+    files: tuple[str, ...] = ()
     format: str  #: CSV, Parquet … or what wrote it
     layout: str | None = None  #: "long", "wide", "counts", "log", "key"; None where it is not known
     #: what each column is: "item", "juror", "label", "count", "repeat" …

@@ -53,9 +53,8 @@ def main(environment: Mapping[str, str]) -> int:
     return checked.status or report.status
 
 
-_COMMAND = re.compile(
-    r"(?:^|\r)\s*:(?=:)|#(?=#\[)", re.MULTILINE
-)  # `::name::` at the start of a line, `##[name]` anywhere
+#: `::name::` at the start of a line, `##[name]` anywhere
+_COMMAND = re.compile(r"(?:^|\r)\s*:(?=:)|#(?=#\[)", re.MULTILINE)
 
 
 def without_commands(text: str) -> str:

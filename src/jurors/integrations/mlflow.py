@@ -51,8 +51,7 @@ def log(
         from jurors.reporting.page import report_html
 
         if graded is source:
-            problem = "a report needs votes, not an Evaluation; log the votes, or omit report="
-            raise OutputError(problem)
+            raise OutputError("a report needs votes, not an Evaluation; log the votes, or omit report=")
         page = report_html(source, **options)
     mlflow.log_metrics(metrics(graded, prefix=prefix))
     mlflow.log_text(graded.to_text(), f"{prefix}/card.txt")

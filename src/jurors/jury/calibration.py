@@ -39,7 +39,7 @@ from jurors.uncertainty.calibrate import (
     labelling_errors,
     temper_new_tuples,
 )
-from jurors.uncertainty.intervals import panel_intervals
+from jurors.uncertainty.intervals import panel_errors
 from jurors.uncertainty.reference import Population, own_population, read_reference, shipped_population
 from jurors.uncertainty.scenarios import JuryVotes, count_independent_jurors, majority_posterior
 
@@ -370,8 +370,8 @@ def juror_posteriors(jury: JuryVotes, representatives: tuple[int, ...] = ()) -> 
 
 def _trio_noise(panel: PanelFit) -> FitNoise:
     """The noise of three jurors' fit by the latent-class model."""
-    ends = panel_intervals(panel)
-    return FitNoise() if ends is None else FitNoise(*(_variances(ends["errors"][name]) for name in STATISTICS))
+    errors = panel_errors(panel)
+    return FitNoise() if errors is None else FitNoise(*(_variances(errors[name]) for name in STATISTICS))
 
 
 def _family_noise(evaluation: Evaluation) -> FitNoise:

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from html import escape
-from typing import Any, Unpack, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from jurors._files import atomic_path
 from jurors._lazy import lazy_fields
 from jurors._numeric import Codes, Integers
 from jurors.errors import OptionError, SketchError
@@ -27,16 +29,33 @@ from jurors.evaluate.solution import Partition, majority_partition
 from jurors.jury.grade import grade_rows
 from jurors.jury.inputs import count_rows, read_input, source_votes
 from jurors.jury.kinds import LABELS, kind_of
-from jurors.options import GradeOptions, Label, split_options, verb
+from jurors.options import (
+    GradeOptions,
+    GradingOptions,
+    Label,
+    Reading,
+    ReadingOptions,
+    TableOptions,
+    check_applies,
+    column_names,
+    split_options,
+    verb,
+)
 from jurors.results import Block, Columns, Drawable, Prose, Table, count_noun, row_documents
 from jurors.sketch.sketch import Sketch
 from jurors.votes.codes import code_type
-from jurors.votes.frame import collect_frame, is_frame
+from jurors.votes.frame import collect, collect_frame, dataframe_of, is_frame
+from jurors.votes.io.duckdb_table import ToolLog, open_source
 from jurors.votes.key import ItemTexts
 from jurors.votes.layout import split_item
+from jurors.votes.read import clean_cells, item_array
 from jurors.votes.table import Votes, recode_labels
 
+if TYPE_CHECKING:
+    from jurors.sketch.engines import CountedItems
+
 VOTE_OF = "vote of "
+_ROW = "jurors_row"  # the column of each item's tuple, as it is fetched
 _MOST_NAMED = 8  # with more jurors, votes are counted
 
 
@@ -121,6 +140,7 @@ class Labelling(Drawable):
     levels: ItemLevels | None = None  #: of ordered levels: each item's median and expected level, with interval
     without_family: Labelling | None = None  #: the labels without the families that the user declared
     parts: Mapping[str, NDArray[Any]] | None = None  #: column -> its part of each item's name, if several name it
+    engine: Callable[[Columns], Any] | None = None  #: makes a table of the engine whose frame was labelled
 
     _is_bare = True
     _kind = "label"
@@ -148,6 +168,29 @@ class Labelling(Drawable):
         """
         order = np.argsort(np.nan_to_num(self.probability, nan=-1.0), kind="stable")
         return order[: max(count, 0)]
+
+    def to_frame(self) -> Any:
+        """Build a table of the engine whose frame was labelled; of other votes a dataframe (pandas, else polars …)."""
+        return super().to_frame() if self.engine is None else self.engine(self._columns())
+
+    def at_items(self, items: NDArray[Any], rows: Integers, **about: Any) -> Labelling:
+        """The labelling of decision tuples as one of items, from the row of each item's tuple.
+
+        Returns
+        -------
+        Labelling
+        """
+        without = self.without_family
+        return replace(
+            self,
+            items=items,
+            codes=self.codes[rows],
+            probability=self.probability[rows],
+            counts=None,
+            levels=None if self.levels is None else self.levels.take(rows),
+            without_family=None if without is None else without.at_items(items, rows),
+            **about,
+        )
 
     def for_review(self, count: int, votes: Votes, texts: ItemTexts | None = None) -> Labelling:
         """Only the items of a review, each with every juror's vote (of the votes that were labelled) and its texts.
@@ -262,6 +305,113 @@ class Labelling(Drawable):
         return f"<p>{escape(repr(self))}</p>{replace(self, listed=at[:_MOST_SHOWN]).to_html()}{more}"
 
 
+class EngineLabelling:
+    """Labels of a frame whose engine counted the votes: one for each decision tuple, which the engine gives each item.
+
+    `to_frame` is a frame of the same engine, and computes nothing. Whatever else a `Labelling` has is that of
+    `collect`.
+    """
+
+    def __init__(self, counted: CountedItems, by_tuple: Labelling) -> None:
+        self.counted, self.by_tuple = counted, by_tuple
+        self.labels, self.method, self.partition = by_tuple.labels, by_tuple.method, by_tuple.partition
+        self.wrong_labels = by_tuple.wrong_labels
+
+    @property
+    def alarms(self) -> tuple[Alarm, ...]:
+        """The alarms of the grades."""
+        return self.by_tuple.alarms
+
+    def to_frame(self) -> Any:
+        """Build a lazy frame of the engine: `item`, `label` and `probability`, in the engine's order of rows.
+
+        Returns
+        -------
+        object
+            As `duckdb.DuckDBPyRelation`, `polars.LazyFrame`, a frame of Spark, Dask or Ibis.
+        """
+        columns = self.by_tuple._label_columns(np.arange(len(self.by_tuple)))
+        return self.counted.with_columns({name: columns[name] for name in columns if name != "item"}).to_native()
+
+    def collect(self) -> Labelling:
+        """Fetch the items and their labels, but no votes.
+
+        Returns
+        -------
+        Labelling
+            In the order of the items' names.
+        """
+        return self._collected
+
+    @cached_property
+    def _collected(self) -> Labelling:
+        rows = np.arange(len(self.by_tuple))
+        table = collect(self.counted.with_columns({_ROW: rows}).sort("item"))
+        items = item_array(clean_cells(table["item"].to_list(), column="item"))
+        names = [name for name in table.columns if name not in ("item", _ROW)]
+        parts = {name: _label_array(tuple(clean_cells(table[name].to_list(), column=name))) for name in names}
+        engine = partial(_frame_like, self.counted.by_item)
+        return self.by_tuple.at_items(items, table[_ROW].to_numpy(), parts=parts or None, engine=engine)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self._collected, name)
+
+    def __len__(self) -> int:
+        return self.partition.sketch.items
+
+    def __repr__(self) -> str:
+        return repr(self.by_tuple).replace(f"{len(self.by_tuple):,} tuples", f"{len(self):,} items", 1)
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(repr(self))}</p>"
+
+
+_MOST_READ = 10_000_000  # rows of Parquet; with more, votes stay in DuckDB
+
+
+def label_on_disk(
+    files: Any, path: Path, grading: GradingOptions, **reading: Unpack[ReadingOptions]
+) -> Labelling | None:
+    """Label the items of large Parquet files inside DuckDB, and write item, label and probability as Parquet.
+
+    Parameters
+    ----------
+    path
+        The file to write, sorted by item.
+
+    Returns
+    -------
+    Labelling or None
+        One row for each decision tuple. None where nothing is written, because the votes are to be read: few, or in
+        another format, or of more than 100 jurors.
+    """
+    options = Reading.of(reading)
+    with open_source(files, options) as table:
+        if isinstance(table, ToolLog) or any(part.format != "parquet" for part in table.parts):
+            return None
+        ((rows,),) = table.con.execute(f"SELECT count(*) FROM {table.sql}").fetchall()
+        if rows <= _MOST_READ:
+            return None
+        from jurors.sketch.engines import CountedItems, count_items
+
+        with table.watching():
+            counted = count_items(table.relation, options)
+        if not isinstance(counted, CountedItems) or counted.by_item is None or kind_of(counted.votes) is not LABELS:
+            return None
+        labelled = EngineLabelling(counted, _label(counted.votes, None, None, grading, {}))
+        with atomic_path(path) as draft, table.watching():
+            labelled.to_frame().order("item").write_parquet(str(draft))
+        return labelled.by_tuple
+
+
+def _frame_like(table: Any, columns: Columns) -> Any:
+    from jurors.sketch.engines import engine_table
+
+    return engine_table(table, columns).to_native()
+
+
 def label_rows(
     votes: Votes, tuple_of_row: NDArray[np.int64], partition: Partition, *, level: float = 0.95, **about: Any
 ) -> Labelling:
@@ -336,6 +486,9 @@ def label(
 
     Where no solution explains the votes, the labels are majority votes without probabilities, and an alarm says so.
 
+    The labels of a dataframe come back as one of the same engine (`to_frame`). Of a lazy one (DuckDB, polars, Spark,
+    Dask, Ibis) with at most 100 jurors, no vote is fetched: the engine counts them and gives each item its label.
+
     Parameters
     ----------
     source
@@ -358,12 +511,30 @@ def label(
     >>> str(labelling.label[0]), len(labelling)
     ('yes', 100)
     """
+    grading, reading = split_options(options)
+    table = dataframe_of(source)
+    if table is None:
+        return _label(source, evaluation, by, grading, reading)
+    if by is None and grading.get("gold") is None and hasattr(table, "collect"):
+        from jurors.sketch.engines import CountedItems, count_items
+
+        given = check_applies(dict(reading), column_names(TableOptions), "a dataframe")
+        counted = count_items(source, Reading.of(given, TableOptions))
+        if isinstance(counted, CountedItems) and counted.by_item is not None and kind_of(counted.votes) is LABELS:
+            by_tuple = _label(counted.votes, evaluation, None, grading, {})
+            return cast("Labelling", EngineLabelling(counted, by_tuple))
+    labelled = _label(source, evaluation, by, grading, reading)
+    if not isinstance(labelled, Labelling) or table.implementation.is_pandas():
+        return labelled
+    return replace(labelled, engine=partial(_frame_like, table if hasattr(table, "collect") else table.head(0)))
+
+
+def _label(source: Any, evaluation: Evaluation | None, by: Any, grading: Any, reading: Any) -> Labelling:
     if by is not None:
         from jurors.jury.groups import label_by
 
-        labelling, groups, _ = label_by(source, by, **options)
+        labelling, groups, _ = label_by(source, by, **grading, **reading)
         return replace(labelling, groups=groups)
-    grading, reading = split_options(options)
     if kind_of(source) is not LABELS and not isinstance(source, Votes | Sketch):  # `Numbers` or `Preferences`
         return cast("Labelling", kind_of(source).label(source, **kind_of(source).applicable(grading)))
     accepted, known = read_input(source, **reading), None

@@ -25,6 +25,7 @@ settled (docs/guides/systems.md; `benchmarks/systems.py` measures all of this).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
@@ -58,6 +59,7 @@ from jurors.results import Block, Columns, Notes, Result, Table, columns_of
 from jurors.sketch.sketch import Sketch
 from jurors.votes.codes import ordered_labels
 from jurors.votes.key import Key, as_key
+from jurors.votes.layout import ITEM_SEPARATOR, escaped, split_item
 from jurors.votes.table import Votes
 
 Order: TypeAlias = Literal["settled", "leaning", "not settled"]
@@ -67,7 +69,9 @@ _OWN, _DISAGREEING = 0.03, 0.095  # sd of a system's own shift: the least, and w
 _MOST_ALARM_LINES = 4
 _MOST_LEANINGS = 3
 _FEW_SYSTEMS = 4  # the card lists the differences of so many
+_MOST_ROWS = 20  # and so many systems, the best first
 _FEWEST_ITEMS = 10  # with fewer, a system is shown but not ranked
+_MOST_SYSTEMS = 500  # more are a column of something else
 _GOLD_NUMBERS = (20, 50, 100)
 _LEAST_NOISE = 0.02  # variance of one gold item's error
 _NOISE_ITEMS = 5  # gold items that its prediction from the votes is worth
@@ -147,7 +151,11 @@ class SystemComparison(Result):
         head = f"{len(self.systems)} systems, {self.judges} judges"
         alarms = short_alarm_lines(self.alarms, _MOST_ALARM_LINES, {})
         folded = [Notes(lines, width=WIDTH, hanging="  ") for lines in (alarms, self.sentences()) if lines]
-        blocks: list[Block] = [head, *folded, self.rate_table()]
+        table = self.rate_table()
+        blocks: list[Block] = [head, *folded, table]
+        if not full and len(self.systems) > _MOST_ROWS:
+            blocks[-1] = replace(table, rows=table.rows[:_MOST_ROWS])
+            blocks.append(f"{len(self.systems) - _MOST_ROWS:,} more systems: full=True lists them.")
         if full or len(self.systems) <= _FEW_SYSTEMS:
             blocks.append(self.difference_table())
         return [*blocks, self.leaning_table()] if full and self.leanings else blocks
@@ -245,6 +253,12 @@ class SystemComparison(Result):
         gold = sum(rate.gold for rate in self.systems.values())
         if settled < pairs and gold < 50:
             lines.append(self._about_gold())
+        unpaired = sum(not d.paired for d in self.differences)
+        if unpaired == len(self.differences):
+            lines.append("By the items' names, no systems share questions: differences are not paired.")
+        elif unpaired:
+            pairs_of = f"{unpaired} of {len(self.differences)} pairs of systems share few questions"
+            lines.append(f"By the items' names, {pairs_of}: these differences are not paired.")
         found = [leaning for leaning in self.leanings if leaning.found]
         lines += [leaning.sentence for leaning in found[:_MOST_LEANINGS]]
         if found[_MOST_LEANINGS:]:
@@ -422,6 +436,9 @@ def system_names(groups: Sequence[Any] | NDArray[Any], fewest: int = 2) -> list[
         found = f"only {str(names[0])!r}" if len(names) else "none"
         message = f"a comparison needs at least two systems, and the column of systems names {found}"
         raise OptionError(message if fewest > 1 else "no item has a system", name="by")
+    if len(names) > _MOST_SYSTEMS:
+        some = f"the column of systems has {len(names):,} values, such as {str(names[0])!r}"
+        raise OptionError(f"{some}; at most {_MOST_SYSTEMS} systems can be compared", name="by")
     return [str(name) for name in names]
 
 
@@ -450,12 +467,12 @@ def label_values(votes: Votes, good: Label | None) -> tuple[Floats, Label | None
 
 
 def _questions(votes: Votes, group_names: NDArray[Any], names: Sequence[str]) -> dict[str, set[str]]:
-    """The questions that each system answered: the names of its items without its own."""
+    """The questions that each system answered."""
     questions: dict[str, set[str]] = {name: set() for name in names}
     if votes.items is not None:
         for item, group in zip(votes.item_names().tolist(), group_names.tolist(), strict=True):
             if group is not None:
-                questions[group].add(question_of(str(item), group))
+                questions[group].add(votes.questions.get(item) or question_of(str(item), group))
     return questions
 
 
@@ -465,8 +482,22 @@ def question_of(item: str, system: str) -> str:
     Returns
     -------
     str
+
+    Examples
+    --------
+    >>> question_of("task-1|a", "a"), question_of("say a-a", "a"), question_of("a1", "a"), question_of("1", "a")
+    ('task-1', 'say a-', '1', '1')
     """
-    return item.replace(system, "", 1)
+    parts = split_item(item)
+    if system in parts:
+        parts.remove(system)
+        return ITEM_SEPARATOR.join(map(escaped, parts))
+    name, before, after = re.escape(system), r"(?<![^\W_])", r"(?![^\W_])"
+    # as a word of its own at either end or inside; else the beginning or the end of a word
+    for pattern in (f"^{name}{after}", f"{before}{name}$", f"{before}{name}{after}", f"^{name}", f"{name}$"):
+        if found := re.search(pattern, item):
+            return item[: found.start()] + item[found.end() :]
+    return item
 
 
 def _reasons_not_to_settle(evaluation: Evaluation) -> list[str]:
@@ -550,7 +581,7 @@ def compare_graded(
     within = (square - share**2) * cast / np.maximum(cast - 1, 1)
     common, own = _shift_sds(
         gap=mean(expected - share), disagreement=mean(within) / max(mean(square) - mean(share) ** 2, 1e-9),
-        interaction=_interaction(row, juror, scaled[code], system, votes.weights, len(votes.jurors), size),
+        interaction=_interaction(row, juror, scaled[code], system, votes.weights, len(votes.jurors), items),
         is_doubtful=bool(reasons),
     )  # fmt: skip
     bias, covariance = np.zeros(size), np.full((size, size), common**2) + own**2 * np.eye(size)
@@ -635,11 +666,15 @@ def _at_equal(
 
 def _interaction(
     row: NDArray[Any], juror: NDArray[Any], value: Floats, system: NDArray[Any], weights: NDArray[Any], jurors: int,
-    size: int,
+    items: Floats,
 ) -> float:  # fmt: skip
-    """The standard error of a system's rate by what judges give it beyond both their means, were other judges drawn."""
-    total, votes = _by_cell(row, juror, value, system, weights, (jurors, size))
-    complete = (votes > 0).all(axis=1)
+    """The standard error of a system's rate by what judges give it beyond both their means, were other judges drawn.
+
+    Systems with few items (S,) would show the noise of sampling instead.
+    """
+    total, votes = _by_cell(row, juror, value, system, weights, (jurors, len(items)))
+    total, votes = (x[:, items >= _FEWEST_ITEMS] for x in (total, votes))
+    complete, size = (votes > 0).all(axis=1), votes.shape[1]
     rate, judges = total[complete] / votes[complete], int(complete.sum())
     if judges < 2 or size < 2:
         return 0.0

@@ -29,7 +29,7 @@ from jurors.monitor.evidence import (
     log_ceiling,
     log_urn_chance,
 )
-from jurors.monitor.windows import Panes, check_block
+from jurors.monitor.windows import Panes, check_block, span_of
 from jurors.options import Label
 from jurors.sketch.sketch import Sketch
 
@@ -192,6 +192,11 @@ class StreamAlarm:
 # -- the detector -----------------------------------------------------------------------------------------------------
 
 _LARGER = 1.05  # a block that is larger by less is the same
+# What a document has by other names: values, sets, and values by series.
+_VALUES = {name: name for name in ("alpha", "jurors", "labels", "late", "block", "expect", "raised")}
+_VALUES["first"] = "_first"
+_SETS = {"retired": "retired", "new": "_new", "announced": "_announced"}
+_SERIES = {"sizes": "sizes", "origins": "_origins"}
 
 
 class Drift:
@@ -282,6 +287,13 @@ class Drift:
     def active(self) -> list[StreamAlarm]:
         """The alarms that are not cleared."""
         return [alarm for alarm in self.alarms if alarm.active]
+
+    @property
+    def dependence(self) -> dict[str, float]:
+        """Series ("juror:ann") whose items depend on each other, and how many of them count as one, as measured."""
+        who = self._segments.watched.who
+        names = {(subject, k): [self.jurors[juror] for juror in who(subject, k)] for subject, k in self.sizes}
+        return {":".join([series[0], *names[series]]): round(size, 1) for series, size in self.sizes.items()}
 
     def _watched(self) -> WatchedSeries:
         aside = frozenset(self._culprits() | self._new)
@@ -374,9 +386,8 @@ class Drift:
             for name in (name for name in jurors[before:] if name not in self._announced):
                 self._add_note(Alarm("new_juror", "note", f"{name} votes for the first time", jurors=(name,)))
             for label in new_labels:
-                self._add_note(
-                    Alarm("new_label", "warning", f"label {label} appears for the first time", labels=(label,))
-                )
+                message = f"label {label} appears for the first time"
+                self._add_note(Alarm("new_label", "warning", message, labels=(label,)))
         self.jurors, self.labels = list(jurors), list(labels)
         self._rebuild()
 
@@ -398,7 +409,7 @@ class Drift:
 
     def snooze(self, number: int, until: int | str, now: float | None, **details: Any) -> StreamAlarm:
         """Put an alarm aside for so many items (500), or so much time of the votes ("2h"), which is `now`."""
-        span = check_block(until)
+        span = span_of(until, "until", "a number of items (500) or a time (2h)")
         if span.by_time and now is None:
             raise VotesError("votes without times cannot be snoozed by time; give a number of items")
         ends: dict[str, Any] = {"until": None if span.by_time else self.items + int(span.size)}
@@ -473,10 +484,11 @@ class Drift:
     def _raise_or_measure(self, detection: Detection) -> None:
         """Raise the alarm, or let more items count as one: if they depend on each other, or while that is not known."""
         if self.block == "auto":
-            end = self._segments.closed[detection.border].end
-            size = self._segments.history.dispersion(detection.part, detection.series, end)
-            if size is None:
-                size = BASE
+            borders = [0, *(segment.end for segment in self._segments.closed), self.items]
+            around = borders[detection.border], borders[detection.border + 2]
+            size, is_known = self._segments.history.dispersion(detection.part, detection.series, *around)
+            if not is_known:
+                size = max(size, BASE)
                 self._provisional.add((detection.subject, detection.series))
             if size > detection.size * _LARGER:
                 self.sizes[detection.subject, detection.series] = size
@@ -606,44 +618,34 @@ class Drift:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON's own types: everything that the next update needs."""
+        seen = {pane: sorted(counts.items()) for pane, (_, counts) in self._seen.items()}
         return {
-            "alpha": self.alpha,
-            "jurors": self.jurors,
-            "labels": self.labels,
-            "first": self._first,
-            "new": sorted(self._new),
-            "late": self.late,
-            "block": self.block,
-            "expect": self.expect,
-            "retired": sorted(self.retired),
-            "announced": sorted(self._announced),
+            **{name: getattr(self, field) for name, field in _VALUES.items()},
+            **{name: sorted(getattr(self, field)) for name, field in _SETS.items()},
+            **{name: [[*key, value] for key, value in getattr(self, field).items()] for name, field in _SERIES.items()},
             "blocks": {"most": self._most, "looked": self._looked, "began": self._began},
-            "sizes": [[subject, series, size] for (subject, series), size in self.sizes.items()],
             "provisional": sorted(self._provisional),
             "measured": self._measured if self._provisional else 0,
-            "origins": [[subject, series, border] for (subject, series), border in self._origins.items()],
-            "seen": {
-                str(pane): {key.hex(): count for key, count in sorted(seen.items())}
-                for pane, (_, seen) in self._seen.items()
-            },
+            "seen": {str(pane): {key.hex(): count for key, count in counts} for pane, counts in seen.items()},
             "alarms": [alarm.snapshot() for alarm in self.alarms],
-            "raised": self.raised,
             **self._segments.to_dict(),
         }
 
     @classmethod
     def from_dict(cls, document: dict[str, Any]) -> Drift:
-        """The inverse of `to_dict`."""
-        names = {"jurors": document["jurors"], "labels": document["labels"]}
-        drift = cls(document["alpha"], block=document.get("block", "auto"), expect=document.get("expect", ()), **names)
-        drift.retired, drift._announced = set(document.get("retired", ())), set(document.get("announced", ()))
+        """The inverse of `to_dict`; what earlier versions did not have is left as it is at the start."""
+        options = {name: document[name] for name in ("block", "expect", "jurors", "labels") if name in document}
+        drift = cls(document["alpha"], **options)
+        drift._first, drift.late = document["first"], document["late"]
+        for name, field_name in _SETS.items():
+            setattr(drift, field_name, set(document.get(name, ())))
+        for name, field_name in _SERIES.items():
+            of_series = {(subject, series): value for subject, series, value in document.get(name, ())}
+            setattr(drift, field_name, of_series)
         if blocks := document.get("blocks"):
             drift._most, drift._looked, drift._began = blocks["most"], blocks["looked"], blocks["began"]
-        drift.sizes = {(subject, series): size for subject, series, size in document.get("sizes", ())}
-        drift._provisional = {(subject, series) for subject, series in document.get("provisional", ())}
+        drift._provisional = set(map(tuple, document.get("provisional", ())))
         drift._measured = document.get("measured", 0)
-        drift._first, drift.late, drift._new = document["first"], document["late"], set(document["new"])
-        drift._origins = {(subject, series): border for subject, series, border in document["origins"]}
         for pane, seen in document["seen"].items():
             drift._seen[int(pane)] = -1, Counter({bytes.fromhex(key): count for key, count in seen.items()})
         drift.alarms = [StreamAlarm.from_snapshot(each) for each in document["alarms"]]

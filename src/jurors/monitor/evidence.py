@@ -289,33 +289,35 @@ class BlockHistory:
             self.ends = self.ends[1::2]
             self.size *= 2
 
-    def dispersion(self, part: SeriesPart, series: int, border: int) -> float | None:
-        """How many items count as one, in a series that may have changed at a border (after so many items).
+    def dispersion(self, part: SeriesPart, series: int, since: int, until: int) -> tuple[float, bool]:
+        """How many items count as one, in a series that may have changed between two borders.
 
         Parameters
         ----------
         part, series
             What may have changed.
-        border
-            After how many items.
+        since, until
+            After how many items, at the earliest and at the latest: the blocks between are left out.
 
         Returns
         -------
-        float or None
+        float
             An upper confidence limit of the variance of blocks, as a multiple of that of independent items, for the
             length of blocks that gives most: of this series, where it is certain that it exceeds 1, and of all series
-            of its part together. None where there are too few blocks.
+            of its part together.
+        bool
+            Whether there are enough blocks to know that it is not larger.
         """
         counts = np.array([part.of(cells) for cells in self.counts])  # blocks x series x strata x categories
         if not len(counts) or self.ends[-1] < _FEWEST_ITEMS:
-            return None
-        before = int(np.searchsorted(self.ends, border, side="right"))
-        halves, largest, factor, is_known = (counts[:before], counts[before:]), 1.0, 1, False
+            return 1.0, False
+        halves = counts[np.array(self.ends) <= since], counts[np.array([0, *self.ends[:-1]]) >= until]
+        largest, factor, is_known = 1.0, 1, False
         while True:
             each = np.sum([_chi_square(half, factor) for half in halves], axis=0)  # 2 x series
             every = each.sum(axis=1)
             if every[1] < _FEW:
-                return largest if is_known or not every[1] else None
+                return largest, is_known or not every[1]
             for (statistic, freedom), enough in ((every, _ENOUGH), (each[:, series], np.inf)):
                 is_known |= freedom >= enough
                 if freedom >= enough or (freedom >= _FEW and chdtrc(freedom, statistic) < _SURE):

@@ -381,6 +381,10 @@ class Monitor:
         self._drift.update(panes)
         return self._drift
 
+    def dependence(self) -> dict[str, float]:
+        """Series ("juror:ann") whose items depend on each other, and how many of them count as one, as measured."""
+        return self._detector().dependence
+
     def pending_alarms(self) -> list[StreamAlarm]:
         """The active alarms that are neither acknowledged nor snoozed."""
         return self._detector().pending(self._now())
@@ -415,7 +419,8 @@ class Monitor:
     def copy(self) -> Monitor:
         """An independent monitor in the same state."""
         self._flush()
-        return deepcopy(self)
+        entries = self._ledger.entries  # tuples, of which copies can share all
+        return deepcopy(self, {id(entries): dict(entries)})
 
     # -- files ----------------------------------------------------------------------------------------------------
 

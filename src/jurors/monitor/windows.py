@@ -16,6 +16,7 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -498,14 +499,30 @@ def check_block(block: int | str, expect: Iterable[str] = ()) -> Window:
         if name not in EXPECTED:
             message = f"expect= takes {' and '.join(EXPECTED)}, got {name!r}"
             raise OptionError(message, code="unknown_name", name="expect", value=name)
-    message = f"block must be a number of items (50), a time (1h) or auto, got {block!r}"
-    try:
-        window = Window.of(1 if str(block) == "auto" else block)
-    except OptionError:
-        raise OptionError(message, code="out_of_range", name="block", value=block) from None
-    if window.step != window.size:
-        raise OptionError(message, code="out_of_range", name="block", value=block)
-    return window
+    if str(block) == "auto":
+        return Window.of(1)
+    return span_of(block, "block", "a number of items (50), a time (1h) or auto")
+
+
+def span_of(value: int | str, name: str, forms: str) -> Window:
+    """A part of a stream: so many items, or so much time.
+
+    Parameters
+    ----------
+    value
+        50, "50" or "1h".
+    name, forms
+        Of the option, and what it takes, for the OptionError.
+
+    Returns
+    -------
+    Window
+        Which does not slide.
+    """
+    with suppress(OptionError):
+        if (window := Window.of(value)).step == window.size:
+            return window
+    raise OptionError(f"{name} must be {forms}, got {value!r}", code="out_of_range", name=name, value=value)
 
 
 @dataclass(frozen=True)

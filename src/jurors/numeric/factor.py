@@ -21,7 +21,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from jurors._numeric import Floats, Integers, are_connected
+from jurors._numeric import Floats, Integers, are_connected, special
 from jurors.errors import DegenerateSketchError
 
 Pair: TypeAlias = tuple[int, int]
@@ -490,9 +490,7 @@ def standard_error(influence: Floats) -> Floats:
 
 def plain_ends(value: Floats, error: Floats, level: float, items: int) -> Floats:
     """Symmetric intervals by Student's t with items - 1 degrees of freedom: values x 2."""
-    from scipy.special import stdtrit
-
-    t = float(stdtrit(max(items - 1, 1), (1 + level) / 2))
+    t = float(special.stdtrit(max(items - 1, 1), (1 + level) / 2))
     return np.column_stack([value - t * error, value + t * error])
 
 
@@ -638,9 +636,7 @@ def _significant_residuals(factor: Factor) -> dict[Pair, float]:
     if len(graded) < 4:  # three jurors have no residuals
         return {}
     among_graded, pairs = np.ix_(graded, graded), len(graded) * (len(graded) - 1) // 2
-    from scipy.special import ndtri
-
-    limit = float(ndtri(1 - FALSE_ALARMS / (2 * max(pairs, 1))))
+    limit = float(special.ndtri(1 - FALSE_ALARMS / (2 * max(pairs, 1))))
     deviation = np.sqrt(factor.moments.variance)
     residual = factor.moments.covariance - np.outer(factor.loading, factor.loading)
     residual = np.where(np.abs(residual) > _ROUNDING * np.outer(deviation, deviation), residual, 0.0)[among_graded]

@@ -28,20 +28,11 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors._numeric import Flags, Floats, Integers, single_threaded
+from jurors._numeric import Flags, Floats, Integers, single_threaded, special
 from jurors.errors import SketchError, format_first_names, format_names, short_names
+from jurors.evaluate import card
 from jurors.evaluate.alarms import Alarm, AlarmPair, sort_by_severity
-from jurors.evaluate.card import (
-    WIDTH,
-    CardColumn,
-    CardOptions,
-    RankedJurors,
-    fitted_table,
-    name_leaders,
-    result_card,
-    select_rows,
-    wrapped,
-)
+from jurors.evaluate.card import CardColumn, CardOptions, RankedJurors
 from jurors.numeric.data import (
     Numbers,
     find_outliers,
@@ -126,12 +117,10 @@ class Validities:
 
     def _quantile(self, mean: Floats, spread: Floats, share: float) -> Floats:
         """The quantile of the mixture over juries (rows) of normal distributions, for every column."""
-        from scipy.special import ndtr
-
         low, high = (mean - 10 * spread).min(axis=0), (mean + 10 * spread).max(axis=0)
         for _ in range(_BISECTIONS):
             middle = (low + high) / 2
-            is_below = self.weight @ ndtr((middle - mean) / spread) < share
+            is_below = self.weight @ special.ndtr((middle - mean) / spread) < share
             low, high = np.where(is_below, middle, low), np.where(is_below, high, middle)
         return np.asarray(np.where(np.isnan(mean + spread).any(axis=0), np.nan, (low + high) / 2))
 
@@ -397,13 +386,13 @@ class NumberGrades(RankedJurors, Drawable):
                 name: f"{shorten(short)} {shown(self.reliability[k])} ({shown_range(self.reliability_ends[k])})"
                 for k, (name, short) in enumerate(short_names(self.jurors).items())
             }
-            leaders = name_leaders(self.leaders, len(ranked), described.__getitem__)
+            leaders = card.name_leaders(self.leaders, len(ranked), described.__getitem__)
             truth = f"True values: {shown(self.truth_mean)} ± {shown(self.truth_spread)} on the panel's scale."
             answer = [leaders, "Reliability is the squared correlation with the truth, calibrated.", _SCALE, truth]
         title = f"{count_noun(len(self.jurors), 'juror')}, {count_noun(self.items, 'item')}, numbers"
-        shown_jurors = select_rows(order, options, ranked)
+        shown_jurors = card.select_rows(order, options, ranked)
         table, left = self._juror_table(shown_jurors), len(self.jurors) - len(shown_jurors)
-        return result_card(title, self, answer, table, left, self._full_blocks(order), options)
+        return card.result_card(title, self, answer, table, left, self._full_blocks(order), options)
 
     def _full_blocks(self, order: Sequence[int]) -> Iterator[Block]:
         """Every interval, the independent-errors model, correlated pairs and outliers."""
@@ -426,20 +415,20 @@ class NumberGrades(RankedJurors, Drawable):
             yield Table(heads, pairs, title="pairs with correlated errors", right=(2, 3))
         outliers = self.outliers[:_MOST_ON_CARD]
         yield Notes([f"{juror} answers {number:g} on {item}: left out" for item, juror, number in outliers])
-        yield wrapped(ABOUT_LINES)
+        yield card.wrapped(ABOUT_LINES)
 
     def by_juror(self) -> Table:
         """A row per juror, with the columns that every card has."""
         return self._juror_table(range(len(self.jurors)), width=0)
 
-    def _juror_table(self, jurors: Sequence[int], width: int = WIDTH) -> Table:
+    def _juror_table(self, jurors: Sequence[int], width: int = card.WIDTH) -> Table:
         """RMSE and bias, then reliability with its interval, and what else fits."""
 
         def column(name: str, head: str = "", *, is_optional: bool = False) -> CardColumn:
             return CardColumn(head or name, [shown(getattr(self, name)[k]) for k in jurors], is_optional)
 
         ends = [shown_range(self.reliability_ends[k]) or "–" for k in jurors]
-        return fitted_table(
+        return card.fitted_table(
             [
                 CardColumn("juror", [short_names(self.jurors)[self.jurors[k]] for k in jurors]),
                 *(column("rmse", "RMSE"), column("bias"), column("reliability")),
@@ -646,10 +635,10 @@ class ItemValues(Result):
         columns = self.items[:most].tolist(), *(ends[:most] for ends in (self.value, self.low, self.high, self.numbers))
         rows = [(str(name), *map(shown, ends), f"{n:,}") for name, *ends, n in zip(*columns, strict=True)]
         heads = ("item", "value", "low", "high", "numbers")
-        table = Table(heads, tuple(rows), right=(1, 2, 3, 4), width=None if full else WIDTH)
+        table = Table(heads, tuple(rows), right=(1, 2, 3, 4), width=None if full else card.WIDTH)
         left = len(self.items) - len(rows)
         more = f"{left:,} more items: -o labels.csv writes all, full=True prints all."
-        return [table, *([more] if left else []), *([wrapped(ABOUT_VALUES)] if self._has_intervals else [])]
+        return [table, *([more] if left else []), *([card.wrapped(ABOUT_VALUES)] if self._has_intervals else [])]
 
     @property
     def _has_intervals(self) -> bool:

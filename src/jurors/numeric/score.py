@@ -15,19 +15,9 @@ import numpy as np
 
 from jurors._numeric import Floats, Integers, jackknife_ends, single_threaded
 from jurors.errors import SketchError, VotesError, short_names
+from jurors.evaluate import card
 from jurors.evaluate.alarms import Alarm, sort_by_severity
-from jurors.evaluate.card import (
-    WIDTH,
-    CardColumn,
-    CardOptions,
-    enough_votes,
-    fitted_table,
-    name_leaders,
-    result_card,
-    select_rows,
-    sort_rows,
-    wrapped,
-)
+from jurors.evaluate.card import CardColumn, CardOptions
 from jurors.numeric.data import (
     Numbers,
     interval_columns,
@@ -256,22 +246,22 @@ class NumberScores(Drawable):
         name = "correlation" if self.is_other_unit else "rmse"
         value, ends = getattr(self.by_key, name), getattr(self.by_key, f"{name}_ends")
         rising = ends if self.is_other_unit else -ends[:, ::-1]
-        known = ~np.isnan(ends).any(axis=1) & (numbers >= enough_votes(numbers.tolist()))
+        known = ~np.isnan(ends).any(axis=1) & (numbers >= card.enough_votes(numbers.tolist()))
         ranked = sorted(np.flatnonzero(known).tolist(), key=lambda k: -rising[k, 0])
         leaders = [k for k in ranked if rising[k, 1] >= rising[ranked[0], 0]]
         head, short = "correlation" if self.is_other_unit else "RMSE", list(short_names(self.jurors).values())
-        answer = name_leaders(
+        answer = card.name_leaders(
             leaders,
             len(ranked),
             lambda k: f"{shorten(short[k])} ({head} {shown(value[k])}, {shown_range(ends[k])})",
         )
         everyone = list(dict.fromkeys((*ranked, *range(len(self.jurors)))))
-        order = sort_rows(everyone, self.jurors, numbers, options)
-        shown_jurors = select_rows(order, options, ranked)
+        order = card.sort_rows(everyone, numbers.__getitem__, options, self.jurors.__getitem__)
+        shown_jurors = card.select_rows(order, options, ranked)
         title = f"{count_noun(self.items, 'item')} with a true value, {count_noun(len(self.jurors), 'juror')}"
         table, left = self._juror_table(shown_jurors), len(self.jurors) - len(shown_jurors)
         sentences = [answer, *self._sentences()]
-        return result_card(title, self, sentences, table, left, self._full_blocks(order), options)
+        return card.result_card(title, self, sentences, table, left, self._full_blocks(order), options)
 
     def _sentences(self) -> Iterator[str]:
         """How good the estimates without the key are, and what the true values are."""
@@ -297,20 +287,20 @@ class NumberScores(Drawable):
             for k in order
         )
         yield Table(headings, rows, title="reliability: by the key and without it", right=tuple(range(1, 7)))
-        yield wrapped("By the key, RMSE and bias are of the number minus the true value.", ABOUT_LINES)
+        yield card.wrapped("By the key, RMSE and bias are of the number minus the true value.", ABOUT_LINES)
 
     def by_juror(self) -> Table:
         """A row per juror by the key, with the columns that every card has."""
         return self._juror_table(range(len(self.jurors)), width=0)
 
-    def _juror_table(self, jurors: Sequence[int], width: int = WIDTH) -> Table:
+    def _juror_table(self, jurors: Sequence[int], width: int = card.WIDTH) -> Table:
         """RMSE with its interval, bias, reliability by the key and as estimated without it."""
 
         def column(name: str, head: str = "", *, is_optional: bool = False) -> CardColumn:
             return CardColumn(head or name, [shown(getattr(self.by_key, name)[k]) for k in jurors], is_optional)
 
         estimated = ["–" if self.grades is None else shown(self.grades.reliability[k]) for k in jurors]
-        return fitted_table(
+        return card.fitted_table(
             [
                 CardColumn("juror", [short_names(self.jurors)[self.jurors[k]] for k in jurors]),
                 column("rmse", "RMSE"),

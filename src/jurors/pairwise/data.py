@@ -42,8 +42,8 @@ from jurors.votes.pair_columns import (
     pair_columns,
     sides_of,
 )
-from jurors.votes.read import Column, clean_cells, factorized, in_natural_order
-from jurors.votes.table import Votes
+from jurors.votes.read import clean_cells, factorized, in_natural_order
+from jurors.votes.table import Column, Votes
 
 Ints = NDArray[np.int64]
 

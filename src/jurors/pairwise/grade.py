@@ -20,18 +20,9 @@ from scipy.special import betaincinv, expit, ndtri
 
 from jurors._numeric import Floats, Integers, are_connected, single_threaded
 from jurors.errors import SketchError, format_names, short_names
+from jurors.evaluate import card
 from jurors.evaluate.alarms import Alarm, AlarmPair, sort_by_severity
-from jurors.evaluate.card import (
-    CardColumn,
-    CardOptions,
-    RankedJurors,
-    fitted_table,
-    name_leaders,
-    percent,
-    percent_range,
-    result_card,
-    select_rows,
-)
+from jurors.evaluate.card import CardColumn, CardOptions, RankedJurors, percent
 from jurors.options import Grading, PairOptions, verb
 from jurors.pairwise.data import Preferences, read_pairs
 from jurors.pairwise.model import Answering, Strengths, fit_strengths
@@ -119,7 +110,7 @@ class Ranking(Result):
     def _blocks(self, **show: Any) -> Iterable[Block]:
         options = CardOptions(**show)
         every = [k for k in range(len(self.objects)) if self.answers[k] >= options.min_votes]
-        rows, sure = select_rows(every, options), f"{self.level * 100:g}%"
+        rows, sure = card.select_rows(every, options), f"{self.level * 100:g}%"
         title = f"{count_noun(len(self.objects), 'object')}, {count_noun(int(self.answers.sum()) // 2, 'answer')}, "
         title += count_noun(self.jurors, "juror")
         ranges = [_plain_range(ends) for ends in zip(self.low, self.high, strict=True)]
@@ -127,8 +118,8 @@ class Ranking(Result):
             name: f"{shorten(name)} {_plain(strength)} ({ends})"
             for name, strength, ends in zip(self.objects, self.strength, ranges, strict=True)
         }
-        leaders = name_leaders(self.leaders, len(self.objects), described.__getitem__, "winner")
-        table = fitted_table(
+        leaders = card.name_leaders(self.leaders, len(self.objects), described.__getitem__, "winner")
+        table = card.fitted_table(
             [
                 CardColumn("object", [self.objects[k] for k in rows]),
                 CardColumn("rank", [str(self.rank[k]) for k in rows]),
@@ -139,7 +130,7 @@ class Ranking(Result):
             ]
         )
         answer, left = [leaders, f"{INDEPENDENT} {_KNOWN_RANKS}"], len(self.objects) - len(rows)
-        return result_card(title, self, answer, table, left, (), options, "objects")
+        return card.result_card(title, self, answer, table, left, (), options, "objects")
 
 
 @verb(PairOptions, splits=True)
@@ -397,17 +388,17 @@ class PairGrades(RankedJurors, Result):
     def _blocks(self, **show: Any) -> Iterable[Block]:
         options = CardOptions(**show)
         ranked, order = self._ranked(), self._ordered(options)
-        rows = select_rows(order, options, ranked)
+        rows = card.select_rows(order, options, ranked)
         described = {
             name: f"{shorten(short)} {_plain(self.discrimination[k])} ({_plain_range(self.discrimination_ends[k])})"
             for k, (name, short) in enumerate(short_names(self.jurors).items())
         }
-        leaders = name_leaders(self.leaders, len(ranked), described.__getitem__)
+        leaders = card.name_leaders(self.leaders, len(ranked), described.__getitem__)
         title = f"{count_noun(len(self.jurors), 'juror')}, {count_noun(self.objects, 'object')}, "
         title += count_noun(int(self.answers.sum()), "answer")
         answer = [leaders, "Discrimination: 1 is the average juror, 0 is chance.", INDEPENDENT]
         table, left = self._table(rows), len(self.jurors) - len(rows)
-        return result_card(title, self, answer, table, left, [self._full_table(order)], options)
+        return card.result_card(title, self, answer, table, left, [self._full_table(order)], options)
 
     def _table(self, rows: Sequence[int]) -> Table:
         columns = [
@@ -419,7 +410,7 @@ class PairGrades(RankedJurors, Result):
             CardColumn("ties", [percent(self.ties[k], 0) for k in rows], is_optional=True),
             CardColumn("answers", [f"{self.answers[k]:,}" for k in rows]),
         ]
-        return fitted_table(columns)
+        return card.fitted_table(columns)
 
     def _full_table(self, order: Sequence[int]) -> Table:
         """Intervals of position bias, ties and contradictions."""
@@ -428,10 +419,10 @@ class PairGrades(RankedJurors, Result):
         rows = tuple(
             (
                 self.jurors[k],
-                *(percent(self.first[k]), percent_range(tuple(self.first_ends[k]))),
-                *(percent(self.ties[k]), percent_range(tuple(self.ties_ends[k]))),
+                *(percent(self.first[k]), card.percent_range(tuple(self.first_ends[k]))),
+                *(percent(self.ties[k]), card.percent_range(tuple(self.ties_ends[k]))),
                 f"{self.swapped[k]:,}",
-                *(percent(self.contradicts[k]), percent_range(tuple(self.contradicts_ends[k]))),
+                *(percent(self.contradicts[k]), card.percent_range(tuple(self.contradicts_ends[k]))),
             )
             for k in order
         )

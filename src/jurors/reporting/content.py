@@ -16,7 +16,7 @@ from markupsafe import Markup, escape
 
 from jurors.errors import format_first_names, short_names, spell_options
 from jurors.evaluate.alarms import KINDS, Alarm, highest_level, sort_by_severity
-from jurors.evaluate.card import ENOUGH_VOTES, FEW_GOLD, answer_lines, leader_sentence, percent, percent_range
+from jurors.evaluate.card import FEW_GOLD, answer_lines, enough_votes, leader_sentence, percent, percent_range
 from jurors.evaluate.dependence import dependence_with_key
 from jurors.evaluate.evaluation import TOO_WIDE, Evaluation, KeyedEvaluation
 from jurors.evaluate.solution import is_number
@@ -265,7 +265,7 @@ def ranking(e: Evaluation, keyed: KeyedEvaluation | None = None) -> list[RankedJ
         return []
     order = {juror: place for place, juror in enumerate(e.ranking.order)}
     actual = {} if keyed is None else keyed.solution.to_float().score
-    enough = min(ENOUGH_VOTES, max(e.votes.values(), default=0) / 2)
+    enough = enough_votes(e.votes.values())
     few = {j for j in e.jurors if e.votes.get(j, enough) < enough}  # too few votes to be called best or worst
     wide = _wide_scores(e, keyed)
     ranked = set(e.ranking.ranked) if keyed is None else set(e.jurors) - few - wide

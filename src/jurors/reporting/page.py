@@ -30,7 +30,7 @@ from jurors._files import atomic_path, atomic_write, check_writable
 from jurors.errors import JurorsError, OptionError, VotesError
 from jurors.jury.kinds import LABELS, PREFERENCES, kind_of
 from jurors.options import GradeOptions, GradingOptions, Label, column_names, command_line, text_columns, verb
-from jurors.results import COLOURS, compact_json, digest, escape_text, inert, interval_name, policy, without_secrets
+from jurors.results import colours, compact_json, digest, escape_text, inert, interval_name, policy, without_secrets
 from jurors.versions import VERSION
 from jurors.votes.io.sources import are_files, is_served, is_there, matching_files
 
@@ -96,7 +96,7 @@ def style() -> str:
 
     inks = {config("both")["text"]["color"]: "ink", ORANGE: "warm"}
     rules = [f'.chart svg text[fill="{colour}"] {{ fill: var(--{name}); }}\n' for colour, name in inks.items()]
-    return COLOURS + resource("report.css") + "".join(rules)
+    return colours() + resource("report.css") + "".join(rules)
 
 
 def _escaped(value: Any) -> Any:
@@ -418,7 +418,7 @@ def render(
     known = [x for x in scores if x is not None and x == x]
     low, high = min([0.0, *known]), max([1.0, *known])  # grown if a score lies outside
     return template("report.html.jinja").render(
-        title=title, heading=heading(e), about=about, policy=policy(digest(script), f"'{runtime.hash}'"),
+        title=title, heading=heading(e), about=about, policy=policy(digest(script), runtime.hash),
         css=Markup(style()), js=Markup(script),  # noqa: S704 - our own files
         verdict=verdict(e, keyed), loud=loud[:shown], more=loud[shown:],
         notes=[group for group in alarms if group[0].level == "note"], rows=rows, people=people(e, rows),
@@ -614,10 +614,8 @@ class RuntimeMaker:
         self._process: subprocess.Popen[bytes] | None = None
         if self._runtime is None and sys.executable:
             command = [sys.executable, "-c", _MAKE]
-            try:
+            with suppress(OSError):  # no second process available: `result` makes it here
                 self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)  # noqa: S603
-            except OSError:  # no second process available: `result` makes it here
-                self._process = None
 
     def result(self) -> Runtime:
         """Get the script from the cache or the other process, or make it here."""
@@ -637,8 +635,7 @@ class RuntimeMaker:
                     with atomic_path(self._cache) as draft:
                         draft.write_bytes(self._runtime[0])
         packed, script = self._runtime
-        digest = base64.b64encode(hashlib.sha256(script).digest()).decode()
-        return Runtime(base64.b64encode(packed).decode(), f"sha256-{digest}")
+        return Runtime(base64.b64encode(packed).decode(), digest(script.decode()))
 
     def close(self) -> None:
         """End the other process, unless `result` has."""

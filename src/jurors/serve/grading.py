@@ -20,20 +20,22 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from jurors.errors import JurorsError, OptionError
+from jurors.errors import JurorsError, OptionError, match_name
 from jurors.evaluate.evaluation import Evaluation
 from jurors.jury.check import check
 from jurors.jury.grade import grade
 from jurors.jury.label import Labelling, label
+from jurors.jury.systems import SystemComparison, compare_systems
 from jurors.monitor.drift import Drift
 from jurors.monitor.monitor import KEPT_WINDOWS, MOST_TUPLES, History, WindowGrades, graded_window
 from jurors.monitor.windows import Pane, Panes, Span, select_span, spans, votes_in
 from jurors.options import Label
-from jurors.results import json_ready
+from jurors.results import json_ready, json_text
 from jurors.serve.database import Project, Session, names
 from jurors.serve.errors import ApiError, StoreFull
 from jurors.serve.store import SqlStore
 from jurors.sketch.sketch import Sketch
+from jurors.votes.layout import SYSTEM_WORDS, split_item
 from jurors.votes.table import Votes
 
 # -- counts -----------------------------------------------------------------------------------------------------------
@@ -179,16 +181,21 @@ class Graded:
         return replace(result, notes=(*result.notes, *notes)) if notes else result
 
     @cached_property
-    def json(self) -> bytes:
+    def document(self) -> dict[str, Any]:
         """The document of `jurors grade --format json`."""
-        return f"{self.evaluation.to_json()}\n".encode()
+        document: dict[str, Any] = self.evaluation.to_dict()
+        return document
+
+    @cached_property
+    def json(self) -> bytes:
+        """The document as text."""
+        return f"{json_text(self.document)}\n".encode()
 
     @cached_property
     def brief(self) -> bytes:
         """The same without the partition, which names every decision tuple."""
-        document = self.evaluation.to_dict()
-        independent = {name: part for name, part in document["independent"].items() if name != "partition"}
-        return json.dumps({**document, "independent": independent}, ensure_ascii=False, allow_nan=False).encode()
+        independent = {name: part for name, part in self.document["independent"].items() if name != "partition"}
+        return json.dumps({**self.document, "independent": independent}, ensure_ascii=False, allow_nan=False).encode()
 
     # Labels of items: a row for each decision tuple, separate for items with gold, each with its label.
 
@@ -299,6 +306,7 @@ class ProjectGrades:
         self._reader, self._store = reader, reader.store
         self._graded: VersionedCache[Graded | JurorsError] = VersionedCache(64)
         self._pages: VersionedCache[bytes] = VersionedCache(8)
+        self._systems: VersionedCache[SystemComparison] = VersionedCache(16)
         self._windows: VersionedCache[WindowGrades] = VersionedCache(5_000)
 
     def of(self, name: str, window: str | None = None, max_age: float = 0.0) -> Graded:
@@ -310,7 +318,7 @@ class ProjectGrades:
         def compute() -> Graded | JurorsError:
             graded = Graded(self._reader.latest(name), window)
             try:
-                _ = graded.json
+                _ = graded.document
             except JurorsError as error:
                 return error
             return graded
@@ -333,6 +341,30 @@ class ProjectGrades:
             return report_html(graded.counts.panes.to_sketch(), title=project.name).encode()
 
         return self._pages.get(name, hash((project.id, project.version)), compute)
+
+    def systems(self, name: str, system: str | None, good: str | None, level: float) -> SystemComparison:
+        """As `jurors.systems` gives it for the items that are still stored; a part of their names is the system."""
+        project = self._store.latest_project(name)
+        parts = project.settings.get("item", ())
+        if not parts:
+            how = 'a PUT of the project with {"item": ["question", "model"]}, for items such as q1|gpt-4o'
+            raise ApiError(409, "option", f"nothing says which part of an item's name is its system: send {how}")
+        if system is None:
+            system = next((part for part in parts if part.casefold() in SYSTEM_WORDS), parts[-1])
+        place = parts.index(match_name(system, parts, "part of the items' names", error=OptionError))
+
+        def compute() -> SystemComparison:
+            items = self._store.items(project.id, limit=2**62)
+            counted = self._reader.counted(name)
+            votes = counted.panes.to_votes([key for _, _, key in items], [1] * len(items))
+            names = [item for _, item, _ in items]
+            split = [split_item(item) for item in names]
+            by = np.array([each[place] if len(each) == len(parts) else None for each in split], dtype=object)
+            gold = {item: json.loads(text) for item, text in self._store.gold(project.id, names).items()}
+            named = replace(votes, items=np.array(names, dtype=object), counts=None, item_columns=tuple(parts))
+            return compare_systems(named, by, good=good, level=level, gold=gold or None)
+
+        return self._systems.get((name, place, good, level), hash((project.id, project.version)), compute)
 
     # The grades of windows: each is graded once, and again only if its counts changed.
 
@@ -472,7 +504,8 @@ class AlarmWatch:
         pending = {alarm.id for alarm in drift.pending(drift.time)}
         alarms = [{**alarm, "pending": alarm["id"] in pending} for alarm in _documents(drift)[::-1]]
         counts = {"active": len(drift.active), "pending": len(pending)}
-        return {"alpha": drift.alpha, **counts, "alarms": alarms, "thresholds": verdict}
+        rate = {"alpha": drift.alpha, "block": drift.block, "dependence": drift.dependence}  # with what it assumes
+        return {**rate, **counts, "retired": sorted(drift.retired), "alarms": alarms, "thresholds": verdict}
 
 
 def _restored(project: Project, state: State | None) -> Drift:

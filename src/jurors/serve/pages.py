@@ -15,7 +15,7 @@ from string import Template
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 
-from jurors.results import COLOURS
+from jurors.results import colours
 from jurors.serve.errors import ApiError
 from jurors.serve.middleware import OPEN
 from jurors.versions import VERSION
@@ -56,7 +56,7 @@ def file(name: str) -> Response:
     """One of the page's files."""
     headers = {"Cache-Control": "no-cache"}
     if name == "dashboard.css":
-        return Response(COLOURS + _template(name), media_type="text/css", headers=headers)
+        return Response(colours() + _template(name), media_type="text/css", headers=headers)
     if name == "dashboard.js":
         return Response(_template(name), media_type="text/javascript", headers=headers)
     if name != "vega.js":

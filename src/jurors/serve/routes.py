@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, Stri
 
 from jurors.monitor.drift import Drift
 from jurors.monitor.windows import MOST_LABELS
+from jurors.options import DEFAULTS
 from jurors.results import csv_text, json_ready, json_text
 from jurors.serve.auth import ApiKey, ServerLimits, check_project
 from jurors.serve.database import Project
@@ -79,6 +80,10 @@ class ProjectSettings(BaseModel):
     expect: list[Literal["prevalence", "silence"]] | None = Field(
         None, description="Changes that raise no alarm.", max_length=2
     )
+    item: list[Annotated[StrictStr, Field(min_length=1, max_length=100)]] | None = Field(
+        None, description="What the parts of an item's name are, which | separates; /systems needs it.",
+        examples=[["question", "model"]], min_length=2, max_length=10,
+    )  # fmt: skip
 
 
 def summaries(store: SqlStore, projects: Iterable[Project]) -> list[dict[str, Any]]:
@@ -209,6 +214,22 @@ def labels(
         "wrong_labels": graded.evaluation.wrong_labels, "next": page[-1][0] if len(page) == limit else None,
     }  # fmt: skip
     return _document(document)
+
+
+@results_router.get("/systems", dependencies=[READ])
+def systems(
+    name: str,
+    request: Request,
+    system: Annotated[str | None, Query(max_length=100, description="The part of items' names that is it.")] = None,
+    good: Annotated[str | None, Query(max_length=500, description="The label to count, such as pass.")] = None,
+    level: Annotated[float, Query(gt=0, lt=1, description="The confidence of the intervals.")] = DEFAULTS["level"],
+) -> Response:
+    """Compare systems, as `jurors systems --format json` does for the same votes and gold labels.
+
+    The project's setting `item` names the parts of items' names: with `["question", "model"]`, the item `q1|gpt-4o` is
+    the answer of gpt-4o to q1.
+    """
+    return _document(request.app.state.grades.systems(name, system, good, level).to_dict())
 
 
 @results_router.get("/alarms", dependencies=[READ])

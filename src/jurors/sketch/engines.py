@@ -14,8 +14,8 @@ was carried, and then as many digits differ from 0 as there are votes only if no
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import narwhals as nw
@@ -33,6 +33,7 @@ from jurors.votes.frame import (
     collect,
     column,
     grid_of,
+    numbered,
     open_frame,
     traces_votes,
     transposed_votes,
@@ -40,7 +41,7 @@ from jurors.votes.frame import (
     votes_from_frame,
 )
 from jurors.votes.io.duckdb_table import BLANKS
-from jurors.votes.layout import Layout
+from jurors.votes.layout import Layout, find_column, item_parts
 from jurors.votes.read import clean_cells, in_natural_order, labels_of, spelled_labels, wide_votes
 from jurors.votes.scale import apply_scale, collapse_repeats, selects_jurors
 from jurors.votes.table import Votes, label_as_abstentions, votes_twice, with_findings
@@ -92,10 +93,66 @@ def integers(series: Any) -> Integers:
     return np.asarray(series.to_numpy()).astype(np.int64)
 
 
+def engine_table(table: Any, columns: Mapping[str, Any]) -> Any:
+    """A table of the engine that holds another one, with these columns.
+
+    Returns
+    -------
+    narwhals.DataFrame or narwhals.LazyFrame
+    """
+    kind = table.implementation
+    plain = {name: np.asarray(values).tolist() for name, values in columns.items()}
+    if not hasattr(table, "collect"):
+        return nw.from_dict(plain, backend=kind)
+    here = nw.from_dict(plain, backend="polars" if kind.is_polars() else "pyarrow")
+    if kind.is_duckdb():
+        return nw.from_native(_on_connection(nw.to_native(table), here.to_native()))
+    if kind.is_spark_like():
+        return here.lazy(kind, session=nw.to_native(table).sparkSession)
+    return here.lazy(kind)
+
+
+def _on_connection(relation: Any, table: Any) -> Any:
+    """A table on the connection of a relation: it gives no access to that, but reads Python variables by name."""
+    from duckdb import CatalogException
+
+    jurors_own_table = table  # noqa: F841
+    try:
+        return relation.query("jurors_votes", "SELECT * FROM jurors_own_table")
+    except CatalogException:
+        raise VotesError(
+            "this DuckDB connection cannot read Python objects. Set python_enable_replacements to true, or pass a "
+            "polars LazyFrame"
+        ) from None
+
+
 def count_frame(frame: Any, options: Reading) -> Sketch:
     """The sketch of a frame's votes, the same from every engine; VotesError as in `read_votes`."""
     counted = read_frame(frame, options.but(confidence=None).without(*text_columns(options.confidence or ())))
     return counted if isinstance(counted, Sketch) else Sketch.from_votes(counted)
+
+
+@dataclass(frozen=True)
+class CountedItems:
+    """Votes that an engine counted, and its frame of which item has which of them."""
+
+    votes: Votes  #: a row for each distinct decision tuple, or for several with the same votes, with counts
+    keys: Integers | None = None  #: rows x numbers: a tuple as the engine's numbers; None where votes were fetched
+    by_item: Any = None  #: a frame of the engine: `item` and `key0`, `key1` …
+    parts: Any = None  #: a frame of the engine: `item` and the columns that name it together, where several do
+
+    def with_columns(self, columns: Mapping[str, Any]) -> Any:
+        """The engine's frame of items, with columns that have a value for each row of the votes.
+
+        Returns
+        -------
+        narwhals.LazyFrame
+            `item`, the columns that name it together, and the columns given; nothing is computed yet.
+        """
+        keys = {f"key{k}": numbers for k, numbers in enumerate(cast(Integers, self.keys).T)}
+        table = self.by_item.join(engine_table(self.by_item, {**keys, **columns}), on=list(keys), how="inner")
+        table = table.select("item", *columns)
+        return table if self.parts is None else self.parts.join(table, on="item", how="inner")
 
 
 def read_frame(frame: Any, options: Reading) -> Sketch | Votes:
@@ -105,10 +162,21 @@ def read_frame(frame: Any, options: Reading) -> Sketch | Votes:
     -------
     Sketch or Votes
     """
+    counted = count_items(frame, options)
+    return Sketch.from_votes(counted.votes) if isinstance(counted, CountedItems) else counted
+
+
+def count_items(frame: Any, options: Reading) -> CountedItems | Sketch | Votes:
+    """The same, with what tells the items apart in the engine.
+
+    Returns
+    -------
+    CountedItems, Sketch or Votes
+    """
     opened = open_frame(frame)
     if (votes := traces_votes(opened, options)) is not None:
         return Sketch.from_votes(votes)
-    opened = opened.reaching(options)
+    names, opened = opened.names, opened.reaching(options)
     if options.transpose:
         return Sketch.from_votes(transposed_votes(opened, options))
     layout = opened.layout(options)
@@ -125,14 +193,15 @@ def read_frame(frame: Any, options: Reading) -> Sketch | Votes:
         table = _of_selected(opened, table, layout, options)
     try:
         if by_row:
-            votes = collapse_repeats(votes_from_columns(opened, table, layout, options), options)
+            counted = CountedItems(collapse_repeats(votes_from_columns(opened, table, layout, options), options))
             repeated: list[Finding] = []
         else:
             count = _count_long if layout.kind == "long" else _count_wide
-            counted = count(opened, table, layout, options).tuples
-            collapsed = collapse_repeats(counted, options)
-            votes = counted if collapsed is counted else Sketch.from_votes(collapsed).tuples
-            repeated = list(repeated_rows(votes)) if layout.kind != "counts" else []
+            counted = count(opened, table, layout, options)
+            if (collapsed := collapse_repeats(counted.votes, options)) is not counted.votes:
+                counted = CountedItems(collapsed)
+            is_counted = counted.votes.counts is not None and layout.kind != "counts"
+            repeated = list(repeated_rows(counted.votes)) if is_counted else []
     except VotesError as error:
         if not by_row and opened.is_eager:
             votes_from_columns(opened, table, layout, options)  # raises with the number of the row
@@ -141,9 +210,14 @@ def read_frame(frame: Any, options: Reading) -> Sketch | Votes:
             raise votes_twice(found["jurors"][0], found["item"], found["repeated"], ordered=False) from None
         raise
     effective = opened.effective_options(options)
-    about = table_findings(opened.names, layout, effective, items=votes.total, joint=opened.item)
-    votes = with_findings(replace(votes, jurors_are_numbered=opened.numbers_jurors(layout)), [*about, *repeated])
-    return Sketch.from_votes(votes) if by_row else Sketch(votes)
+    about = table_findings(opened.names, layout, effective, items=counted.votes.total, joint=opened.item)
+    votes = replace(counted.votes, jurors_are_numbered=opened.numbers_jurors(layout))
+    parts = None
+    if counted.by_item is not None and len(several := item_parts(names, effective.item)) > 1:
+        places = [find_column(opened.names, part) for part in several]
+        named = _named(opened, numbered(opened.table, [cast(int, layout.item), *places]), cast(int, layout.item))
+        parts = named.select("item", *(nw.col(f"c{k}").alias(opened.names[k]) for k in places)).unique()
+    return replace(counted, votes=with_findings(votes, [*about, *repeated]), parts=parts)
 
 
 def _of_selected(frame: Frame, table: Any, layout: Layout, options: Reading) -> Any:
@@ -157,7 +231,7 @@ def _of_selected(frame: Frame, table: Any, layout: Layout, options: Reading) -> 
 # -- wide -------------------------------------------------------------------------------------------------
 
 
-def _count_wide(frame: Frame, table: Any, layout: Layout, options: Reading) -> Sketch:
+def _count_wide(frame: Frame, table: Any, layout: Layout, options: Reading) -> CountedItems:
     names, keys = frame.names, [f"c{k}" for k in layout.votes]
     by = keys if layout.count is None else [*keys, f"c{layout.count}"]
     groups = collect(table.select(*by).group_by(by).agg(nw.len().alias("n")))
@@ -176,19 +250,74 @@ def _count_wide(frame: Frame, table: Any, layout: Layout, options: Reading) -> S
     jurors = [names[k] for k in layout.votes]
     votes = wide_votes(grid, values, jurors=jurors, items=None, counts=counts, options=options)
     if layout.item is None:
-        return Sketch.from_votes(votes)
-    by_item = _named(frame, table, layout.item).group_by("item").agg(nw.len().alias("n"), nw.col("nameless").sum())
+        return CountedItems(votes)
+    named = _named(frame, table, layout.item)
+    by_item = named.group_by("item").agg(nw.len().alias("n"), nw.col("nameless").sum())
     totals = collect(by_item.select(nw.col("n").max(), nw.col("nameless").sum()))
     _refuse_nameless(totals["nameless"].to_list()[0], names[layout.item], "item")
-    if totals["n"].to_list()[0] == 1 or layout.count is not None:  # no item has two rows, or rows are counts
-        return Sketch.from_votes(votes)
-    return Sketch.from_votes(votes_from_columns(frame, table, layout, options))
+    if layout.count is not None:  # rows are counts
+        return CountedItems(votes)
+    if totals["n"].to_list()[0] > 1:  # an item has two rows
+        return CountedItems(votes_from_columns(frame, table, layout, options))
+    digit_of = np.array([0 if value is None else k + 1 for k, value in enumerate(values)])
+    tuples = _TupleNumbers(len(jurors), len(values) + 1, 1)
+    cells = {k: [value] for k, value in enumerate(values) if value is not None}
+    weighted = tuples.expressions(lambda j, unit: position(keys[j], cells) * whole_number(unit))
+    numbered_items = named.select("item", *weighted)
+    return CountedItems(votes, tuples.numbers(digit_of[grid]), numbered_items)
 
 
 # -- long -------------------------------------------------------------------------------------------------
 
 
-def _count_long(frame: Frame, table: Any, layout: Layout, options: Reading) -> Sketch:
+@dataclass(frozen=True)
+class _TupleNumbers:
+    """Decision tuples as numbers of 64 bits: a digit per juror, as many jurors to a number as have room."""
+
+    jurors: int
+    base: int  #: digits there are: one per label, and 0 for no vote
+    votes: int  #: the most votes that can be added to one item's number
+
+    @property
+    def room(self) -> int:
+        """How many jurors share a number."""
+        return int((63 - math.log2(self.votes)) / math.log2(self.base))
+
+    @property
+    def names(self) -> list[str]:
+        """Of the columns that hold the numbers."""
+        return [f"key{k}" for k in range(-(-self.jurors // self.room))]
+
+    def place(self, juror: int) -> tuple[int, int]:
+        """Which number has the juror's digit, and what 1 there adds to it."""
+        return juror // self.room, self.base ** (juror % self.room)
+
+    def expressions(self, digit_times: Callable[[int, int], Any]) -> list[Any]:
+        """The numbers, from an expression for a juror's digit times a unit."""
+        terms: list[list[Any]] = [[] for _ in self.names]
+        for j in range(self.jurors):
+            which, unit = self.place(j)
+            terms[which].append(digit_times(j, unit))
+        return [total(parts).alias(name) for name, parts in zip(self.names, terms, strict=True)]
+
+    def numbers(self, digits: Integers) -> Integers:
+        """Tuples x numbers, from tuples x jurors."""
+        numbers = np.zeros((len(digits), len(self.names)), dtype=np.int64)
+        for j in range(self.jurors):
+            which, unit = self.place(j)
+            numbers[:, which] += digits[:, j] * unit
+        return numbers
+
+    def digits(self, numbers: Integers) -> Integers:
+        """Tuples x jurors, from tuples x numbers."""
+        digits = np.empty((len(numbers), self.jurors), dtype=code_type(self.base))
+        for j in range(self.jurors):
+            which, unit = self.place(j)
+            digits[:, j] = numbers[:, which] // unit % self.base
+        return digits
+
+
+def _count_long(frame: Frame, table: Any, layout: Layout, options: Reading) -> CountedItems:
     item, juror, label = layout.used
     who, what = f"c{juror}", f"c{label}"
     named = _named(frame, table, item)
@@ -208,23 +337,19 @@ def _count_long(frame: Frame, table: Any, layout: Layout, options: Reading) -> S
         raise VotesError(f"every vote in column {frame.names[label]!r} is missing")
     kinds = labels_of(spelling, options)
     if max(len(jurors), len(kinds)) > (_PIVOTED_IN_MEMORY if frame.is_eager else _PIVOTED):
-        return Sketch.from_votes(votes_from_columns(frame, table, layout, options))
-    jurors, base = list(map(str, jurors)), len(kinds) + 1  # one digit per label, and one for no vote
+        return CountedItems(votes_from_columns(frame, table, layout, options))
+    jurors = list(map(str, jurors))
     code, by_juror = recode(spelling.answers, kinds), cells_of(juror_cells, place)
-    room = int((63 - math.log2(times.sum())) / math.log2(base))  # jurors to a number, whatever the votes repeat
-    keys = [f"key{k}" for k in range(-(-len(jurors) // room))]
-    weights: list[list[Any]] = [[] for _ in keys]
-    for j in range(len(jurors)):
-        weights[j // room].append(where(nw.col(who).is_in(by_juror[j]), base ** (j % room)))
+    tuples = _TupleNumbers(len(jurors), len(kinds) + 1, int(times.sum()))  # whatever the votes repeat
+    keys = tuples.names
     votes = named.with_columns(position(what, cells_of(cells, code)).alias("digit"))
-    shares = [(nw.col("digit") * total(terms)).alias(key) for terms, key in zip(weights, keys, strict=True)]
+    weights = tuples.expressions(lambda j, unit: where(nw.col(who).is_in(by_juror[j]), unit))
+    shares = [(nw.col("digit") * weight).alias(key) for weight, key in zip(weights, keys, strict=True)]
     by_item = votes.select("item", *shares).group_by("item").agg(nw.col(*keys).sum())
-    numbers = by_item.select(*(nw.col(key).cast(nw.Int64) for key in keys))
-    tuples = collect(numbers.group_by(keys).agg(nw.len().alias("n")))
-    counts = integers(tuples["n"])
-    digits = np.empty((len(counts), len(jurors)), dtype=code_type(base))
-    for j in range(len(jurors)):
-        digits[:, j] = integers(tuples[keys[j // room]]) // base ** (j % room) % base
+    by_item = by_item.select("item", *(nw.col(key).cast(nw.Int64) for key in keys))
+    groups = collect(by_item.select(*keys).group_by(keys).agg(nw.len().alias("n")))
+    counts, numbers = integers(groups["n"]), np.stack([integers(groups[key]) for key in keys], axis=1)
+    digits = tuples.digits(numbers)
     given = code[to] + 1
     are_votes = counts @ (digits > 0).sum(axis=1) == times @ (given > 0)
     if not are_votes or counts @ digits.sum(axis=1) != times @ given:
@@ -237,10 +362,7 @@ def _count_long(frame: Frame, table: Any, layout: Layout, options: Reading) -> S
     counted = Votes.from_matrix(digits - 1, jurors=jurors, labels=kinds, counts=counts, scale=None)
     findings = spelling.findings(jurors, place[by], to, times)
     counted = replace(label_as_abstentions(counted), findings=findings, labels_told=options.labels is not None)
-    return Sketch.from_votes(apply_scale(counted, options))
-
-
-# -- expressions --------------------------------------------------------------------------------------------
+    return CountedItems(apply_scale(counted, options), numbers, by_item)
 
 
 def _named(frame: Frame, table: Any, item: int) -> Any:

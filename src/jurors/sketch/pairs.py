@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jurors._numeric import Floats, Integers
+from jurors._numeric import Floats, Integers, sparse
 from jurors.sketch.sketch import Sketch
 
 _DENSE_CELLS = 4_000_000  # above this many cells of X, compressed sparse rows are smaller and faster ...
@@ -106,6 +106,14 @@ class Incidence:
     def blocks(self) -> tuple[tuple[Incidence, slice], ...]:
         """A long sparse panel in pieces of consecutive rows, with these rows, without copying votes."""
         return tuple(self._pieces()) if self._is_long else ((self, slice(None)),)
+
+    @cached_property
+    def as_sparse(self) -> Incidence:
+        """A panel that is not stacked, with its votes as a sparse matrix."""
+        if not self.is_dense:
+            return self
+        row, column = np.nonzero(self.matrix[0])
+        return replace(self, matrix=votes_by_juror(row, column, self.matrix.shape[1:], np.float32))
 
     @property
     def _is_long(self) -> bool:
@@ -241,11 +249,10 @@ def incidence_of(sketch: Sketch) -> Incidence:
 
 def votes_by_juror(row: Integers, juror: NDArray[Any], shape: tuple[int, int], kind: Any = np.float64) -> Any:
     """Rows x jurors, one where a juror voted, as a sparse array; votes are sorted by row."""
-    from scipy.sparse import csr_array
-
     pointer = np.zeros(shape[0] + 1, dtype=np.int32 if len(row) < 2**31 else np.int64)
     np.cumsum(np.bincount(row, minlength=shape[0]), out=pointer[1:])
-    return csr_array((np.ones(len(row), dtype=kind), juror.astype(pointer.dtype, copy=False), pointer), shape=shape)
+    ones, column = np.ones(len(row), dtype=kind), juror.astype(pointer.dtype, copy=False)
+    return sparse.csr_array((ones, column, pointer), shape=shape)
 
 
 def sum_by_cell(
@@ -472,8 +479,6 @@ class _Listed:
 
 def _table(part: Sketch, row: Integers, juror: NDArray[Any], side: Integers, sides: int) -> tuple[Any, Any]:
     """Sides x jurors, of votes on rows: with the tuples' counts, and with ones."""
-    from scipy.sparse import csr_array
-
     shape = (sides, len(part.jurors))
-    weighted = csr_array((part.counts.astype(np.float64)[row], (side, juror)), shape=shape)
-    return weighted, csr_array((np.ones(len(row)), weighted.indices, weighted.indptr), shape=shape)
+    weighted = sparse.csr_array((part.counts.astype(np.float64)[row], (side, juror)), shape=shape)
+    return weighted, sparse.csr_array((np.ones(len(row)), weighted.indices, weighted.indptr), shape=shape)

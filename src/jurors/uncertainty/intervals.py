@@ -19,8 +19,8 @@ up to all of [0, 1]. It always holds the estimate, even one outside [0, 1]: that
 estimate, the same equations give its influence function, and so its standard error.
 
 Panels (`panel_intervals`): each replicate draws as many items as there were, with replacement, and refits the models
-from where the fit ended. A sparse panel, of many votes and many jurors, is not refitted: how its grades move with the
-weights of items is known to first order (`evaluate.latent.sensitivity`), which is enough where items are many. For the
+from where the fit ended. A panel of many votes is not refitted: how its grades move with the weights of items is known
+to first order (`evaluate.latent.sensitivity`), which is enough where items are many. For the
 population, the variance is that of the replicates' own statistics. For the test, the replicates' parameters are applied
 to the items that were answered, so that only what is unknown about these items counts: the variance of the expected
 statistic plus what stays unknown about each item's label even if the parameters were known. `interval_around` makes
@@ -43,7 +43,7 @@ from jurors._numeric import Floats, Integers
 from jurors.evaluate.latent.em import Parameters, canonical_ranks, e_step, em_problem, fit_strata
 from jurors.evaluate.latent.models import climb_coupled, gold_rows
 from jurors.evaluate.latent.panel import PanelFit
-from jurors.evaluate.latent.sensitivity import NEGLIGIBLE, Linearised
+from jurors.evaluate.latent.sensitivity import CLOSE, NEGLIGIBLE, ROUGH, Linearised
 from jurors.evaluate.ordinal import GRID_POINTS
 from jurors.evaluate.trio import DecodedTrios
 from jurors.options import Target
@@ -316,6 +316,8 @@ def trio_intervals(
 
 REPLICATES = 60
 DIRECTIONS = 16  #: the parameters' part of a standard error is off by 18% with so many; with 60 replicates by 9%
+_MANY_VOTES = 100_000  # on different tuples: above this a dense panel is not refitted, ...
+_DIRECTED_VOTES = 50_000_000  # ... but moved in 64 to 128 directions, right within 9% to 6%: so many in all
 _MOST_CELLS = 3_000_000  # replicates x classes x tuples in memory at once
 _MOST_MOVED = 20_000_000  # directions x classes x tuples, in single precision
 _HARDLY_MET = 1e-10  # of the mean uncertainty: 1e-8 changed standard errors of five accuracies in 3300, by up to a half
@@ -337,20 +339,11 @@ def panel_intervals(
     -------
     dict of ndarray, or None
         `prevalence` (R, 2), `accuracy` (N, R, 2) and `score` (N, 2), with (low, high) on the last axis; and `errors`, a
-        dict of the standard errors. None where the panel is so large that replicates would take minutes; its standard
-        errors are then tiny anyway.
+        dict of the standard errors. None where `panel_errors` has none.
     """
-    report_progress("intervals")
-    if panel.data.held * REPLICATES * 2 * panel.data.labels > _MOST_WORK:
+    errors = panel_errors(panel, target=target, seed=seed)
+    if errors is None:
         return None
-    if not panel.data.is_dense and panel.coupling is None and panel.is_unordered:
-        variance = _first_order(panel, target, seed)
-    else:
-        variance = _resampled(panel, target, seed)
-    if target == "test":
-        within = _within(panel.spoken, panel.choice.fit.posterior)
-        variance = {name: variance[name] + within[name] for name in _NAMES}
-    errors = {name: np.sqrt(values) for name, values in variance.items()}
     fit, data = panel.choice.fit, panel.spoken
     items = float(data.weights.sum())
     votes = data.counts(data.weights[:, None, :])[0, 0].reshape(data.jurors, data.labels).sum(axis=1)
@@ -366,6 +359,28 @@ def panel_intervals(
     members: dict[str, Any] = {"prevalence": slice(None), "accuracy": panel.hearing, "score": panel.hearing}
     intervals: dict[str, Any] = {name: np.stack(pair, axis=-1)[members[name]] for name, pair in ends.items()}
     return intervals | {"errors": {name: errors[name][members[name]] for name in _NAMES}}
+
+
+def panel_errors(panel: PanelFit, *, target: Target = "test", seed: int = 0) -> dict[str, Floats] | None:
+    """Standard errors of a panel's grades, without copies of other jurors.
+
+    Returns
+    -------
+    dict of ndarray, or None
+        None where the panel is so large that replicates would take minutes; its standard errors are then tiny anyway.
+    """
+    report_progress("intervals")
+    if panel.data.held * REPLICATES * 2 * panel.data.labels > _MOST_WORK:
+        return None
+    is_large = panel.data.held > _MANY_VOTES or not panel.data.is_dense
+    if is_large and panel.coupling is None and panel.is_unordered:
+        variance = _first_order(panel, target, seed)
+    else:
+        variance = _resampled(panel, target, seed)
+    if target == "test":
+        within = _within(panel.spoken, panel.choice.fit.posterior)
+        variance = {name: variance[name] + within[name] for name in _NAMES}
+    return {name: np.sqrt(values) for name, values in variance.items()}
 
 
 def _resampled(panel: PanelFit, target: Target, seed: int) -> dict[str, Floats]:
@@ -385,20 +400,23 @@ def _first_order(panel: PanelFit, target: Target, seed: int) -> dict[str, Floats
     A juror's accuracy on labels that it hardly met depends on the classes that are next to impossible: in the
     population these are included, while on the items themselves all of that is uncertain anyway (`_within`).
     """
-    data, rng, weights = panel.data, np.random.default_rng(seed), _weighty(panel)
+    data, rng, weights = panel.data.as_sparse, np.random.default_rng(seed), _weighty(panel)
+    directions, precision = DIRECTIONS, ROUGH
+    if panel.data.is_dense:
+        directions, precision = int(np.clip(_DIRECTED_VOTES / panel.data.held, 64, 128)), CLOSE
     models = []
     for model, weight in weights.items():
         problem = em_problem(data, model, panel.gold)
         negligible = NEGLIGIBLE if target == "test" else _HARDLY_MET
-        linear = Linearised(problem, panel.choice.fits[model].parameters, negligible)
+        linear = Linearised(problem, panel.choice.fits[model].parameters, negligible, precision)
         models.append((linear, weight / sum(weights.values())))
     fixed = np.zeros(data.rows, dtype=bool) if panel.gold is None else gold_rows(panel.gold)
     size = np.where(fixed, 0.0, np.sqrt(data.weights[0])).astype(np.float32)[:, None]
     _, place = canonical_ranks(data)  # so that neither the order of jurors nor of items changes a direction
-    step = max(1, min(DIRECTIONS, _MOST_MOVED // (2 * data.labels * max(data.rows, 1))))
+    step = max(1, min(directions, _MOST_MOVED // (2 * data.labels * max(data.rows, 1))))
     total: dict[str, Floats] = {name: np.zeros(()) for name in _NAMES}
-    for start in range(0, DIRECTIONS, step):
-        count = min(step, DIRECTIONS - start)
+    for start in range(0, directions, step):
+        count = min(step, directions - start)
         drawn = size * (rng.integers(0, 2, (data.rows, count), dtype=np.int8) * 2 - 1)[place]
         # (R, cells + 1, B): how votes on items of each label, and last these items, move with the weights (T, B)
         moved = []
@@ -410,13 +428,13 @@ def _first_order(panel: PanelFit, target: Target, seed: int) -> dict[str, Floats
         if target == "population":
             moved.append(_drawn_votes(panel, drawn))
         squares = _moved_statistics(panel, np.asarray(sum(moved)))
-        total = {name: total[name] + squares[name] * (count / DIRECTIONS) for name in _NAMES}
+        total = {name: total[name] + squares[name] * (count / directions) for name in _NAMES}
     return total
 
 
 def _drawn_votes(panel: PanelFit, drawn: NDArray[np.float32]) -> NDArray[np.float32]:
     """The same of the drawn weights themselves, with posteriors fixed."""
-    data, size = panel.data, panel.spoken.labels
+    data, size = panel.data.as_sparse, panel.spoken.labels
     mass = panel.choice.fit.posterior.astype(np.float32)[:, :, None] * drawn[:, None]
     votes = data.into_cells(mass.reshape(data.rows, -1)).reshape(-1, size, drawn.shape[1])
     both = np.concatenate([votes, mass.sum(axis=0)[None]]).swapaxes(0, 1)
@@ -425,7 +443,7 @@ def _drawn_votes(panel: PanelFit, drawn: NDArray[np.float32]) -> NDArray[np.floa
 
 def _moved_statistics(panel: PanelFit, moved: NDArray[np.float32]) -> dict[str, Floats]:
     """Mean squares of the statistics' changes, from those of votes on items of each label (R, cells + 1, B)."""
-    data, size = panel.spoken, panel.spoken.labels
+    data, size = panel.spoken.as_sparse, panel.spoken.labels
     by_label = moved[:size, :-1].reshape(size, data.jurors, panel.data.labels, -1)[:, :, :size]
     right, met, share = np.einsum("ljlb->jlb", by_label), np.einsum("ljsb->jlb", by_label), moved[:size, -1]
     mass = panel.choice.fit.posterior * data.weights[0][:, None]

@@ -203,7 +203,7 @@ def _encode_integers(cells: NDArray[Any], labels: tuple[Label, ...] | None) -> t
     return cells.astype(code_type(len(labels))), labels
 
 
-def encode(values: Sequence[Any], labels: Sequence[Label] | None) -> tuple[Codes, tuple[Label, ...]]:
+def encode(values: Sequence[Any] | NDArray[Any], labels: Sequence[Label] | None) -> tuple[Codes, tuple[Label, ...]]:
     """Encode distinct values.
 
     Returns
@@ -218,7 +218,7 @@ def encode(values: Sequence[Any], labels: Sequence[Label] | None) -> tuple[Codes
     return recode(values, kinds), kinds
 
 
-def recode(values: Sequence[Any], kinds: Sequence[Label]) -> Codes:
+def recode(values: Sequence[Any] | NDArray[Any], kinds: Sequence[Label]) -> Codes:
     """Encode distinct values by the labels.
 
     Returns

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +83,14 @@ def _folded(name: Any) -> str:
     return " ".join(unicodedata.normalize("NFKC", str(name)).split()).casefold()
 
 
+def _alike(values: Iterable[Any], key: Callable[[Any], Any]) -> list[list[Any]]:
+    """Groups of two values or more with the same key, in order of appearance."""
+    groups: dict[Any, list[Any]] = {}
+    for value in values:
+        groups.setdefault(key(value), []).append(value)
+    return [group for group in groups.values() if len(group) > 1]
+
+
 def one_label(labels: Sequence[Label], counts: NDArray[np.int64]) -> list[list[Label]]:
     """Labels that are names of one: written differently, or words for the same answer; the commonest first.
 
@@ -90,14 +99,15 @@ def one_label(labels: Sequence[Label], counts: NDArray[np.int64]) -> list[list[L
     list of list
         Of two names or more each. A word that may mean that no answer was given is no synonym.
     """
-    total, alike = max(int(counts.sum()), 1), dict[str, list[int]]()
-    for k, label in enumerate(labels):
-        text = _folded(label)
+    total = max(int(counts.sum()), 1)
+
+    def meaning(k: int) -> str:
+        text = _folded(labels[k])
         group = next((group for group in _SYNONYMS if text in group), None)
-        is_word = group is not None and not may_mean_missing(label, labels, counts[k] / total)
-        alike.setdefault(min(group) if group is not None and is_word else text, []).append(k)
-    groups = [sorted(group, key=lambda k: -counts[k]) for group in alike.values() if len(group) > 1]
-    return [[labels[k] for k in group] for group in groups]
+        return text if group is None or may_mean_missing(labels[k], labels, counts[k] / total) else min(group)
+
+    groups = _alike(range(len(labels)), meaning)
+    return [[labels[k] for k in sorted(group, key=lambda k: -counts[k])] for group in groups]
 
 
 def merging_options(groups: Sequence[Sequence[Label]]) -> dict[str, Any]:
@@ -127,11 +137,7 @@ def similar_labels(labels: Sequence[Label], counts: NDArray[np.int64]) -> Iterat
 
 def similar_jurors(names: Sequence[str]) -> Iterator[Finding]:
     """An alarm about jurors whose names differ only by case, blanks, width or how a letter is composed."""
-    alike: dict[str, list[str]] = {}
-    for name in names:
-        alike.setdefault(_folded(name), []).append(name)
-    groups = [group for group in alike.values() if len(group) > 1]
-    if groups:
+    if groups := _alike(names, _folded):
         shown = "; ".join(" and ".join(map(repr, group)) for group in groups[:6])
         message = f"jurors differ only by case or blanks and count as different jurors: {shown}"
         about = tuple(name for group in groups for name in group)
@@ -311,11 +317,8 @@ def same_files(paths: Sequence[Path]) -> tuple[int, int] | None:
     tuple or None
         Their positions.
     """
-    by_size: dict[int, list[int]] = {}
-    for k, path in enumerate(paths):
-        by_size.setdefault(path.stat().st_size, []).append(k)
     seen: dict[str, int] = {}
-    for k in (k for group in by_size.values() if len(group) > 1 for k in group):
+    for k in chain.from_iterable(_alike(range(len(paths)), lambda k: paths[k].stat().st_size)):
         with paths[k].open("rb") as file:
             mark = hashlib.file_digest(file, "sha256").hexdigest()
         if mark in seen:
@@ -413,13 +416,14 @@ def _same_votes(votes: Votes, by_juror: JurorLabelCounts) -> Iterator[Finding]:
     row, col, code = votes.triples()
     order = stable_argsort(col)  # rows are in order
     ends = np.searchsorted(col[order], np.arange(len(votes.jurors) + 1))
-    alike: dict[bytes, list[int]] = {}
-    for k in np.flatnonzero((by_juror.sum(axis=1) >= _FEWEST_COMPARED) & ((by_juror > 0).sum(axis=1) > 1)).tolist():
+
+    def own_votes(k: int) -> bytes:
         mine = order[ends[k] : ends[k + 1]]
-        alike.setdefault(row[mine].tobytes() + b"|" + code[mine].tobytes(), []).append(k)
-    for group in alike.values():
-        if len(group) > 1:
-            yield _copies(tuple(votes.jurors[k] for k in group), int(by_juror[group[0]].sum()), "warning")
+        return bytes(row[mine].tobytes() + b"|" + code[mine].tobytes())
+
+    able = np.flatnonzero((by_juror.sum(axis=1) >= _FEWEST_COMPARED) & ((by_juror > 0).sum(axis=1) > 1))
+    for group in _alike(able.tolist(), own_votes):
+        yield _copies(tuple(votes.jurors[k] for k in group), int(by_juror[group[0]].sum()), "warning")
 
 
 def _copies(names: tuple[str, ...], items: int, level: Level) -> Finding:

@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -478,42 +478,32 @@ def _text(cell: Any) -> str | None:
     return text or None
 
 
+@dataclass(eq=False)
 class LayoutHints:
-    """A table whose layout is to be found: its names, the caller's options and what its first rows show.
+    """A table whose layout is to be found: its names, the caller's options and what its first rows show."""
 
-    Parameters
-    ----------
-    names
-        The names of the columns.
-    options
-        The caller's options.
-    look
-        Profiles the first rows; called at most once.
-    count
-        Counts rows and distinct values of columns in the whole table.
-    """
+    names: Sequence[str]
+    options: Reading
+    look: Callable[[], ColumnProfile]  #: profiles the first rows; called at most once
+    count: CountDistinct | None = None  #: counts rows and distinct values of columns in the whole table
 
-    def __init__(
-        self,
-        names: Sequence[str],
-        options: Reading,
-        look: Callable[[], ColumnProfile],
-        count: CountDistinct | None = None,
-    ) -> None:
-        self.names, self.options, self.head, self._count = list(names), options, cache(look), count
+    @cached_property
+    def head(self) -> ColumnProfile:
+        """The first rows."""
+        return self.look()
 
     @cached_property
     def profile(self) -> ColumnProfile:
         """The first rows; where rows may be sorted by juror, with how often items come again below them."""
-        profile = self.head()
+        profile = self.head
         named = {"item", "juror", "label"} <= set(map(bare_word, self.names))
-        if profile.total is not None or self._count is None or named:
+        if profile.total is not None or self.count is None or named:
             return profile
         able = range(len(profile.columns))
         unique = [k for k in able if profile.is_unique(k) and profile.columns[k].kind != "nested"]
         if not unique or not any(map(profile.is_grouped, able)):
             return profile
-        total, distinct = self._count(unique)
+        total, distinct = self.count(unique)
         everywhere = dict(zip(unique, distinct, strict=True))
         columns = (replace(column, everywhere=everywhere.get(k)) for k, column in enumerate(profile.columns))
         return replace(profile, columns=tuple(columns), total=total)
@@ -538,6 +528,16 @@ class LayoutHints:
         """The other columns."""
         return [k for k in range(len(self.names)) if k not in self.ignored]
 
+    def others(self, *taken: int | None) -> list[int]:
+        """The free columns besides these."""
+        used = set(taken)
+        return [k for k in self.free if k not in used]
+
+    def varied(self, *taken: int | None) -> list[int]:
+        """The free columns besides these that are filled in every row, not always alike."""
+        rows, columns = self.profile.rows, self.columns
+        return [k for k in self.others(*taken) if columns[k].distinct > 1 and columns[k].filled == rows]
+
     @cached_property
     def item(self) -> int | None:
         """The column that the caller calls the item."""
@@ -546,7 +546,7 @@ class LayoutHints:
 
     def named(self, words: Sequence[str], taken: Iterable[int | None] = (), *, repeats: bool = False) -> int | None:
         """The first column called by one of the words, the earliest word first."""
-        able = {k for k in self.free if k not in set(taken) and (not repeats or self.columns[k].repeats)}
+        able = {k for k in self.others(*taken) if not repeats or self.columns[k].repeats}
         return guess_column([self.words[k] if k in able else f"\0{k}" for k in range(len(self.names))], words)
 
     @cached_property
@@ -556,8 +556,8 @@ class LayoutHints:
         Two columns are alike where at least 75% of the cells of one are words of the other, and 25% the other way.
         """
         columns, groups = self.columns, list[list[int]]()
-        for k in self.free:
-            if k == self.item or not self.may_vote(k) or self.words[k] in ITEM_WORDS:
+        for k in self.others(self.item):
+            if not self.may_vote(k) or self.words[k] in ITEM_WORDS:
                 continue
             for group in groups:
                 pairs = ((columns[k], columns[other]) for other in group[:4])

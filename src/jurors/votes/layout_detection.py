@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -113,11 +113,8 @@ def find_layout(
     """
     check_names(names)
     beside = confidence_columns(names, options)
-    if beside or options.confidence is not None:
-        ignored = [names[k] for k in beside] + ([] if options.confidence is None else [options.confidence])
-        options_left = options.without(*ignored).but(confidence=None)
-    else:
-        options_left = options
+    ignored = [names[k] for k in beside] + ([] if options.confidence is None else [options.confidence])
+    options_left = options.without(*ignored).but(confidence=None) if ignored else options
     layout = _plain_layout(names, options_left, look, count)
     return with_confidence_columns(layout, names, beside, options)
 
@@ -165,18 +162,19 @@ def joint_item(names: Sequence[str], options: Reading, look: Callable[[], Column
     named = (options.item, options.juror, options.label, options.count, options.repeat)
     if options.layout == "long" or options.transpose or any(name is not None for name in named):
         return ()
-    ignored, words = text_columns(options.ignore), [bare_word(name) for name in names]
-    if (of_long := _joint_in_long(names, words, options, look)) is not None:
-        return of_long
-    items = [k for k, word in enumerate(words) if word in ITEM_WORDS and names[k] not in ignored]
-    systems = [k for k, word in enumerate(words) if word in SYSTEM_WORDS and names[k] not in ignored]
-    if not items or len(systems) != 1 or len(names) < 4 or len(set(names)) < len(names):
+    if len(set(names)) < len(names):
         return ()
-    table = LayoutHints(names, options.but(ignore=[name for name in ignored if name in names]), look)
-    profile, columns = table.head(), table.head().columns
-    numbers = [
-        k for k in table.free if profile.is_number(k) and k not in (*items, *systems) and not columns[k].is_aside
-    ]
+    ignored = [name for name in text_columns(options.ignore) if name in names]
+    table = LayoutHints(names, options.but(ignore=ignored), look)
+    words = {k: bare_word(name) for k, name in enumerate(names) if name not in ignored}
+    if (of_long := _joint_in_long(table, words)) is not None:
+        return of_long
+    items = [k for k, word in words.items() if word in ITEM_WORDS]
+    systems = [k for k, word in words.items() if word in SYSTEM_WORDS]
+    if not items or len(systems) != 1 or len(names) < 4:
+        return ()
+    profile, columns = table.head, table.head.columns
+    numbers = [k for k in table.others(*items, *systems) if profile.is_number(k) and not columns[k].is_aside]
     if not table.numbered:
         jurors = [k for k in table.ballots if k not in systems]
         label = table.named(_ANY_LABEL_WORDS, (*systems, *jurors), repeats=True)
@@ -189,30 +187,21 @@ def joint_item(names: Sequence[str], options: Reading, look: Callable[[], Column
     return (names[joint[0]], names[systems[0]]) if joint else ()
 
 
-def _joint_in_long(
-    names: Sequence[str], words: Sequence[str], options: Reading, look: Callable[[], ColumnProfile]
-) -> tuple[str, ...] | None:
+def _joint_in_long(table: LayoutHints, words: Mapping[int, str]) -> tuple[str, ...] | None:
     """The same of one vote per row, with a column of jurors beside the system or the turn; None of other tables."""
-    ignored = text_columns(options.ignore)
     of_jurors = [word for word in ANY_JUROR_WORDS if word not in SYSTEM_WORDS]
-    known = [{word for word, name in zip(words, names, strict=True) if name not in ignored} & {*some}
-             for some in (of_jurors, _ANY_LABEL_WORDS, ANY_ITEM_WORDS, _PART_WORDS)]  # fmt: skip
-    if not all(known) or len(known[-1]) != 1 or len(set(names)) < len(names) or options.layout == "wide":
+    parts = [k for k, word in words.items() if word in _PART_WORDS]
+    is_named = all(not set(words.values()).isdisjoint(role) for role in (of_jurors, _ANY_LABEL_WORDS, ANY_ITEM_WORDS))
+    if not is_named or len({words[k] for k in parts}) != 1 or table.options.layout == "wide":
         return None
-    table = LayoutHints(names, options.but(ignore=[name for name in ignored if name in names]), look)
-    profile, part = table.head(), words.index(known[-1].pop())
+    profile, part = table.head, parts[0]
     juror = table.named(of_jurors, (part,), repeats=True)
     label = table.named(_ANY_LABEL_WORDS, (part, juror), repeats=True)
     item = table.named(ANY_ITEM_WORDS, (part, juror, label))
-    if (
-        juror is None
-        or label is None
-        or item is None
-        or profile.rows < _FEW_ROWS
-        or profile.identify(item, juror) > 0.95
-    ):
+    if juror is None or label is None or item is None or profile.rows < _FEW_ROWS:
         return None
-    return (names[item], names[part]) if profile.identify(item, part, juror) > 0.99 else None
+    is_joint = profile.identify(item, juror) <= 0.95 and profile.identify(item, part, juror) > 0.99
+    return (table.names[item], table.names[part]) if is_joint else None
 
 
 # -- rules that need no cells, or only few ----------------------------------------------------------------------------
@@ -225,7 +214,7 @@ def refuse_preferences(table: LayoutHints) -> None:
         raise OptionError(f"preferences (scale 'pairs') are not votes: {WITH_PAIRS}", code="does_not_apply")
     if options.scale != "auto" or options.layout != "auto" or options.label is not None or options.count is not None:
         return
-    if certain_pair_columns(table.names, table.head, text_columns(options.ignore)) is not None:
+    if certain_pair_columns(table.names, lambda: table.head, text_columns(options.ignore)) is not None:
         raise VotesError(
             f"this table holds preferences between two objects: {WITH_PAIRS}; scale='nominal' reads it as labels",
             code="pairs",
@@ -240,7 +229,7 @@ def layout_by_options(table: LayoutHints) -> Layout | None:
     options = table.options
     is_named = options.layout != "auto" or any(x is not None for x in (options.juror, options.label, options.count))
     if is_named or sorted(map(bare_word, table.names)) == ["item", "juror", "label"]:
-        return layout_by_words(table.names, options, lambda k: table.head().has_number(k))
+        return layout_by_words(table.names, options, lambda k: table.head.has_number(k))
     return None
 
 
@@ -304,7 +293,7 @@ def layout_by_names(table: LayoutHints) -> Layout:
     ):
         if table.named(ours) is None and (place := table.named(more)) is not None:
             renamed[place] = plain
-    if renamed != table.names and len(set(renamed)) == len(renamed) and not table.numbered:
+    if renamed != list(table.names) and len(set(renamed)) == len(renamed) and not table.numbered:
         named = {} if table.item is None else {"item": table.item}
         if None not in named_long(renamed, named, table.ignored).values():
             item = None if table.item is None else renamed[table.item]
@@ -315,7 +304,7 @@ def layout_by_names(table: LayoutHints) -> Layout:
     if prompt is not None and table.item is None and table.named(ITEM_WORDS) is None and table.profile.rows >= 3:
         # a column called "prompt" or the like, where no two rows hold the same and no juror votes what it holds
         texts = table.columns[prompt].vocabulary
-        others = [table.columns[k].vocabulary for k in table.free if k != prompt]
+        others = [table.columns[k].vocabulary for k in table.others(prompt)]
         if table.profile.is_unique(prompt) and not any(texts & other for other in others):
             options = options.but(item=table.names[prompt])
     return layout_by_words(table.names, options, table.profile.has_number)
@@ -327,7 +316,7 @@ def _beside_numbered(table: LayoutHints) -> list[int]:
         return []
     words = {*ANY_JUROR_WORDS, *LABEL_WORDS, *MORE_ITEM_WORDS}
     labels = frozenset[str]().union(*(table.columns[k].vocabulary for k in table.numbered))
-    others = [k for k in table.free if k not in table.numbered and k != table.item and table.words[k] in words]
+    others = [k for k in table.others(table.item, *table.numbered) if table.words[k] in words]
     others = [k for k in others if not table.columns[k].vocabulary & labels]
     named = [k for k in table.free if table.words[k] in ITEM_WORDS] if table.item is None else [table.item]
     return others if named else [k for k in others if table.words[k] not in MORE_ITEM_WORDS]
@@ -348,8 +337,7 @@ def long_layout(table: LayoutHints) -> Layout | None:
         return None
     # the item and the juror: of the columns whose values come again, the only two that identify the rows
     never = (*OTHER_WORDS, *COUNT_WORDS)
-    able = [k for k in table.free if k != label and not profile.is_unique(k) and table.words[k] not in never]
-    able = [k for k in able if table.columns[k].distinct > 1 and table.columns[k].filled == profile.rows]
+    able = [k for k in table.varied(label) if not profile.is_unique(k) and table.words[k] not in never]
     pairs = [(a, b) for a in able for b in able if a != b and table.columns[a].distinct > table.columns[b].distinct]
     pairs = [(a, b) for a, b in pairs if item in (None, a) and juror in (None, b) and table.columns[b].repeats]
     identifying = [pair for pair in pairs if profile.identify(*pair) > 0.98]
@@ -358,9 +346,8 @@ def long_layout(table: LayoutHints) -> Layout | None:
     first, second = identifying[0]
     labels: list[int | None] = [label]
     if label is None:  # values come again, and are about neither item nor juror
-        able = [k for k in table.free if k not in (first, second) and table.columns[k].repeats]
-        able = [k for k in able if table.columns[k].distinct > 1 and not table.columns[k].is_aside]
-        able = [k for k in able if not profile.follows(k, first)]
+        able = [k for k in table.others(first, second) if table.columns[k].repeats and table.columns[k].distinct > 1]
+        able = [k for k in able if not table.columns[k].is_aside and not profile.follows(k, first)]
         labels = list(able) if len(able) == 1 else [k for k in able if not profile.follows(k, second)]
     if len(labels) != 1 or labels[0] is None:
         return None
@@ -399,10 +386,9 @@ def _named_roles(table: LayoutHints) -> tuple[int | None, int | None, int | None
     if juror is None or item is None or not profile.is_unique(item):
         return item, juror, label
     # a number of the vote is not the item where the values of another column come again and name the items
-    others = [k for k in table.free if k not in (item, juror, label) and table.words[k] not in OTHER_WORDS]
-    others = [k for k in others if table.columns[k].filled == profile.rows and not profile.is_unique(k)]
+    others = [k for k in table.varied(item, juror, label) if table.words[k] not in OTHER_WORDS]
     others = [k for k in others if table.columns[k].distinct > table.columns[juror].distinct]
-    others = [k for k in others if profile.identify(k, juror) > 0.98]
+    others = [k for k in others if profile.identify(k, juror) > 0.98 and not profile.is_unique(k)]
     by_name = [k for k in others if table.words[k] in ANY_ITEM_WORDS]
     return by_name[0] if by_name else others[0] if len(others) == 1 else item, juror, label
 
@@ -414,7 +400,7 @@ def _named_item(table: LayoutHints, juror: int | None, *labels: int | None) -> i
     profile, item = table.profile, table.named(ANY_ITEM_WORDS, (juror, *labels))
     if juror is None or item is None or profile.identify(item, juror) >= 0.95:
         return item
-    able = [k for k in table.free if table.words[k] in ANY_ITEM_WORDS and k not in (item, juror, *labels)]
+    able = [k for k in table.others(item, juror, *labels) if table.words[k] in ANY_ITEM_WORDS]
     able = [k for k in able if profile.identify(k, juror) > 0.98 and profile.follows(item, k)]
     return able[0] if len(able) == 1 and not profile.is_unique(able[0]) else item
 
@@ -443,8 +429,7 @@ def refuse_true_label(table: LayoutHints, item: int, juror: int, label: int) -> 
     profile = table.profile
     if table.columns[item].distinct > 0.5 * profile.rows or not profile.follows(label, item):
         return
-    others = [k for k in table.free if k not in (item, juror, label) and table.words[k] in _ANY_LABEL_WORDS]
-    others = [k for k in others if table.may_vote(k)]
+    others = [k for k in table.others(item, juror, label) if table.words[k] in _ANY_LABEL_WORDS and table.may_vote(k)]
     others = [k for k in others if not profile.follows(k, item) and not profile.follows(k, juror)]
     if others:
         what = f"column {table.names[label]!r} has the same value for an item whoever votes, and may be the true label"
@@ -453,7 +438,7 @@ def refuse_true_label(table: LayoutHints, item: int, juror: int, label: int) -> 
 
 def refuse_object_names(table: LayoutHints, item: int, juror: int, label: int) -> None:
     """Refuse a label that names one of two other columns: it is another label in every row."""
-    others = [k for k in table.free if k not in (item, juror, label) and table.columns[k].repeats]
+    others = [k for k in table.others(item, juror, label) if table.columns[k].repeats]
     equal = {k: table.columns[k].cells == table.columns[label].cells for k in others}
     match = [k for k in others if 0.1 < float(np.mean(equal[k])) < 0.9]
     if len(match) < 2 or not any(table.columns[k].distinct > 1 for k in match):
@@ -470,8 +455,7 @@ def refuse_object_names(table: LayoutHints, item: int, juror: int, label: int) -
 def refuse_joint_items(table: LayoutHints, item: int, juror: int, label: int) -> None:
     """Refuse items whose names come again in another data set, or that need two columns to name them."""
     profile, names = table.profile, table.names
-    others = [k for k in table.free if k not in (item, juror, label) and not profile.is_unique(k)]
-    others = [k for k in others if table.columns[k].distinct > 1 and table.columns[k].filled == profile.rows]
+    others = [k for k in table.varied(item, juror, label) if not profile.is_unique(k)]
     once = profile.identify(item, juror)
     for k in others:
         sets = table.words[k] in _SET_WORDS and not profile.follows(k, item)
@@ -539,14 +523,14 @@ def measured_layout(table: LayoutHints) -> Layout | None:
     """
     profile, columns = table.profile, table.columns
     never = (*ANY_ITEM_WORDS, "unnamed0", "index")
-    numbers = [k for k in table.free if k != table.item and profile.is_number(k) and table.words[k] not in never]
+    numbers = [k for k in table.others(table.item) if profile.is_number(k) and table.words[k] not in never]
     beside = set(_beside_numbered(table))
     numbers = [k for k in numbers if not columns[k].is_aside and k not in beside]
     values = frozenset[str]().union(*(columns[k].vocabulary for k in numbers))
     if len(numbers) < _FEWEST_MEASURING or len(values) <= _MOST_LEVELS or table.named(COUNT_WORDS) is not None:
         return None
     item = _wide_item(table, numbers)
-    others = [k for k in table.free if k not in numbers and k != item and columns[k].filled]
+    others = [k for k in table.others(item, *numbers) if columns[k].filled]
     if item is None or not profile.is_unique(item) or (not others and table.words[item] in ITEM_WORDS):
         return None
     for k in others:
@@ -608,10 +592,9 @@ def refuse_item_in_two(table: LayoutHints, layout: Layout) -> None:
     profile, names, item = table.profile, table.names, layout.item
     if item is None or table.columns[item].distinct > 0.9 * profile.rows:
         return
-    rest = [k for k in table.free if k != item and k not in table.ballots and table.columns[k].filled == profile.rows]
-    for k in sorted(rest, key=lambda k: table.columns[k].distinct):
-        if table.columns[k].distinct > 1 and profile.identify(item, k) > 0.98:
-            out = " ".join(table.flags("ignore", n) for n in table.free if n not in table.ballots)
+    for k in sorted(table.varied(item, *table.ballots), key=lambda k: table.columns[k].distinct):
+        if profile.identify(item, k) > 0.98:
+            out = " ".join(table.flags("ignore", n) for n in table.others(*table.ballots))
             raise VotesError(
                 f"column {names[item]!r} repeats items with different values of {names[k]!r}: use "
                 f"{table.flags('item', item, k)} if both together name the item, or layout='wide' {out} to make each "
@@ -741,8 +724,7 @@ def find_transposed(table: LayoutHints, *, rows_are_named: bool = False) -> Tran
             code="no_label_column",
         )
     never = (*OTHER_WORDS, *_PERSON_WORDS, "id")
-    able = [k for k in table.free if k != juror and table.columns[k].filled]
-    able = [k for k in able if table.words[k] not in never and table.columns[k].vocabulary]
+    able = [k for k in table.others(juror) if table.words[k] not in never and table.columns[k].vocabulary]
     columns_with = Counter(word for k in able for word in table.columns[k].vocabulary)
     common = {word for word, columns in columns_with.items() if columns > 1}
     sharing = [k for k in able if table.columns[k].covered_by(common) >= _SHARED]
@@ -751,7 +733,7 @@ def find_transposed(table: LayoutHints, *, rows_are_named: bool = False) -> Tran
     if not sharing:
         shown = quoted_names(table.names)
         raise VotesError(f"no item is left among the columns {shown}; there must be one column for each")
-    left = tuple(table.names[k] for k in table.free if k not in {juror, *sharing})
+    left = tuple(table.names[k] for k in table.others(juror, *sharing))
     return TransposedColumns(juror, tuple(sharing), left)
 
 
@@ -770,7 +752,7 @@ def juror_of(table: LayoutHints) -> int | None:
         return named[0]
     words = {k: table.columns[k].vocabulary for k in table.free}
     texts = [k for k in unique if table.columns[k].kind == "text"]
-    texts = [k for k in texts if not any(words[k] & words[other] for other in table.free if other != k)]
+    texts = [k for k in texts if not any(words[k] & words[other] for other in table.others(k))]
     addresses = [k for k in texts if are_people(table.columns[k])]
     return addresses[0] if addresses else texts[0] if len(texts) == 1 else None
 

@@ -853,9 +853,9 @@ def _with_note_of_repeats(votes: Votes) -> Votes:
     often = f"{times.min()}" if times.min() == times.max() else f"{times.min()} to {times.max()}"
     levels = len(votes.labels) if votes.is_ordinal else None
     ties = int(repeats.items[repeats.one_vote(levels) < 0].sum())
-    tied = f"; on {ties:,} it came to a tie, which is no vote" if ties else ""
-    how = "which votes as it did in the middle" if votes.is_ordinal else "which votes as it did most often"
-    how, tied = ("whose number is the mean", "") if votes.is_interval else (how, tied)
+    tied = f"; on {ties:,} it came to a tie, which is no vote" if ties and not votes.is_interval else ""
+    middle = {"ordinal": "which votes as it did in the middle", "interval": "whose number is the mean"}
+    how = middle.get(votes.scale, "which votes as it did most often")
     most = f"{items.max():,} items"
     where = f"{most}: one juror" if len(who) == 1 else f"up to {most} each: one juror each"
     message = f"{format_names(map(repr, who), 4)} answered {often} times on {where}, {how}{tied}"

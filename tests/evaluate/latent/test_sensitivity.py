@@ -10,10 +10,9 @@ from panels import simulate
 from scipy.sparse import csr_array
 
 from jurors._numeric import Floats, Singles
-from jurors.evaluate.latent import sensitivity
 from jurors.evaluate.latent.em import EMProblem, Parameters, e_step, em_problem, first_parameters, improve, run_em
 from jurors.evaluate.latent.models import MODELS, fit_latent
-from jurors.evaluate.latent.sensitivity import Linearised, _Columns, _inner
+from jurors.evaluate.latent.sensitivity import Linearised, Precision, _Columns, _inner
 from jurors.sketch.pairs import Incidence
 
 
@@ -30,17 +29,13 @@ def votes_of(data: Incidence, classes: Floats) -> Floats:
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_the_first_order_move_is_that_of_a_fit_to_weights_a_little_different(
-    model: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sensitivity, "_MOST_ROUNDS", 30)  # to the end; standard errors stop before its plateaus
-    monkeypatch.setattr(sensitivity, "_FLATTEST", 1e-6)
-    monkeypatch.setattr(sensitivity, "_SETTLED", 1e-6)
+def test_the_first_order_move_is_that_of_a_fit_to_weights_a_little_different(model: str) -> None:
+    to_the_end = Precision(30, 1e-6, 1e-6)  # standard errors stop before the plateaus of a fit
     data = sparse_panel()
     end = fit_latent(data, model, tolerance=1e-9, max_iterations=4000).parameters
     problem = replace(em_problem(data, model), tied=end.is_tied)
     drawn = np.sqrt(data.weights[0])[:, None] * np.random.default_rng(0).choice([-1.0, 1.0], (data.rows, 2))
-    moved = Linearised(problem, end).solve(drawn.astype(np.float32))
+    moved = Linearised(problem, end, precision=to_the_end).solve(drawn.astype(np.float32))
     by_label = moved.reshape(-1, 2, *moved.shape[1:]).sum(axis=0)
     for k in range(2):
         ends = []

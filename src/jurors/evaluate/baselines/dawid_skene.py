@@ -39,7 +39,8 @@ from typing import Any
 
 import numpy as np
 
-from jurors._numeric import Floats
+from jurors._lazy import LazyModule
+from jurors._numeric import Floats, special
 from jurors.errors import OptionError, SketchError, VotesError, match_name
 from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.latent.em import EMProblem, class_likelihoods, e_step, first_parameters, iterate_em, run_em
@@ -47,6 +48,8 @@ from jurors.evaluate.latent.models import juror_scores, right_shares
 from jurors.evaluate.solution import Fit, convergence_alarm, float_solution, vote_counts
 from jurors.sketch.pairs import Incidence, incidence_of
 from jurors.sketch.sketch import Sketch
+
+nw: Any = LazyModule("narwhals")
 
 _NOTHING = 1e-26  # of a vote: a share of nothing is even then, and any other share stays as it is
 _PRECISE, _ENOUGH = 1e-10, 3e-5  # of the log-likelihood: of dense panels, and of sparse ones and engines
@@ -281,18 +284,14 @@ def evaluate_bayesian(
 
 
 def _expected_log(alpha: Floats) -> Floats:
-    from scipy.special import digamma
-
-    return np.asarray(digamma(alpha) - digamma(alpha.sum(axis=-1, keepdims=True)))
+    return np.asarray(special.digamma(alpha) - special.digamma(alpha.sum(axis=-1, keepdims=True)))
 
 
 def _divergence(alpha: Floats, prior: Floats) -> float:
     """Kullback-Leibler divergence of Dirichlet(alpha) from Dirichlet(prior), summed over the rows."""
-    from scipy.special import gammaln
-
     prior = np.broadcast_to(prior, alpha.shape)
-    norm = gammaln(alpha.sum(axis=-1)) - gammaln(prior.sum(axis=-1))
-    norm = norm - (gammaln(alpha) - gammaln(prior)).sum(axis=-1)
+    norm = special.gammaln(alpha.sum(axis=-1)) - special.gammaln(prior.sum(axis=-1))
+    norm = norm - (special.gammaln(alpha) - special.gammaln(prior)).sum(axis=-1)
     return float(norm.sum() + ((alpha - prior) * _expected_log(alpha)).sum())
 
 
@@ -346,8 +345,6 @@ def evaluate_on_engine(
     >>> fit.labels, fit.converged, fit.posterior.collect().shape
     (('n', 'y'), True, (3, 3))
     """
-    import narwhals as nw
-
     opened: Any = nw.from_native(frame)
     if max_rounds < 1:
         message = f"max_rounds must be at least 1, not {max_rounds}"
@@ -401,20 +398,6 @@ def evaluate_on_engine(
     )
 
 
-def _on_connection(relation: Any, table: Any) -> Any:
-    """A table on the connection of a relation: it gives no access to that, but reads Python variables by name."""
-    from duckdb import CatalogException
-
-    jurors_own_table_of_log_chances = table  # noqa: F841
-    try:
-        return relation.query("jurors_votes", "SELECT * FROM jurors_own_table_of_log_chances")
-    except CatalogException:
-        raise VotesError(
-            "this DuckDB connection cannot read Python objects. Set python_enable_replacements to true, or pass a "
-            "polars LazyFrame"
-        ) from None
-
-
 @dataclass(frozen=True)
 class _Steps:
     """The engine's part of a round, in columns `q0`, `q1` …: one for each true label."""
@@ -429,8 +412,6 @@ class _Steps:
 
     def shares(self) -> Any:
         """By item: the share of its votes that each label has, and how many there are."""
-        import narwhals as nw
-
         flags = [
             nw.when(nw.col(_VOTE) == value).then(nw.lit(1.0)).otherwise(nw.lit(0.0)).alias(q)
             for q, value in zip(self._q, self.labels, strict=True)
@@ -440,8 +421,6 @@ class _Steps:
 
     def expect(self, prior: Floats, table: Floats) -> Any:
         """By item: the posterior, the log-likelihood, and how many votes there are."""
-        import narwhals as nw
-
         joined = self.votes.join(self._engine_table(table), on=["juror", _VOTE], how="inner")
         sums = joined.group_by("item").agg(*map(nw.sum, self._q), nw.len().alias(_VOTES))
         sums = sums.with_columns(*(nw.col(q) + float(p) for q, p in zip(self._q, prior, strict=True)))
@@ -453,8 +432,6 @@ class _Steps:
 
     def count(self, posterior: Any) -> tuple[Floats, Floats, float]:
         """What comes back: expected votes (N, true label, vote), items by label (R,), and the log-likelihood."""
-        import narwhals as nw
-
         parts = [(nw.col(x) / nw.col(_VOTES)).alias(f"part_{x}") for x in (*self._q, _HEIGHT)]
         joined = self.votes.join(posterior.with_columns(*parts), on="item", how="inner")
         names = [*self._q, *(f"part_{q}" for q in self._q), f"part_{_HEIGHT}"]
@@ -470,7 +447,7 @@ class _Steps:
 
     def _engine_table(self, table: Floats) -> Any:
         """Log K as a table of the engine: a row for each juror and vote, a column for each true label."""
-        import narwhals as nw
+        from jurors.sketch.engines import engine_table
 
         size = len(self.labels)
         columns = {
@@ -478,10 +455,4 @@ class _Steps:
             _VOTE: self.labels * len(self.jurors),
         }
         columns |= {q: table[:, k].ravel().tolist() for k, q in enumerate(self._q)}
-        kind = self.votes.implementation
-        here = nw.from_dict(columns, backend="polars" if kind.is_polars() else "pyarrow")
-        if kind.is_duckdb():
-            return nw.from_native(_on_connection(nw.to_native(self.votes), here.to_native()))
-        if kind.is_spark_like():
-            return here.lazy(kind, session=nw.to_native(self.votes).sparkSession)
-        return here.lazy(kind)
+        return engine_table(self.votes, columns)

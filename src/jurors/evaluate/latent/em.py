@@ -642,11 +642,13 @@ def run_em(
 
 
 def run_em_models(
-    problems: Sequence[EMProblem], starts: Sequence[Parameters] | None, tolerance: float, limit: int
-) -> list[tuple[Parameters, int, bool]]:
+    problems: Sequence[EMProblem], starts: Sequence[Parameters] | None, tolerance: float, limit: int,
+    *, each_ends: bool = False,
+) -> list[tuple[Parameters, int, bool]]:  # fmt: skip
     """Run EM for several models of the same votes, from the votes' shares if no start is given.
 
-    The tolerance is per parameter. Where a step takes as long as its calls, models are fitted in one sweep.
+    The tolerance is per parameter. Where a step takes as long as its calls, models are fitted in one sweep, until all
+    have converged; with `each_ends`, each is left where it converged itself.
 
     Returns
     -------
@@ -662,7 +664,7 @@ def run_em_models(
             here = steps.first(np.concatenate([_first_mass(first)] * len(few)))
         else:
             here = steps.enter(np.concatenate([starts[k].flat for k in few]))
-        there, taken, converged, _ = _accelerate(steps, here, tolerance * here.shape[1], limit)
+        there, taken, converged, _ = _accelerate(steps, here, tolerance * here.shape[1], limit, each_ends=each_ends)
         flats = steps.leave(there).reshape(len(few), -1, here.shape[1])
         for k, flat, have in zip(few, flats, converged.reshape(len(few), -1), strict=True):
             ends[k] = Parameters(flat, data.jurors, data.labels), taken, bool(have.all())
@@ -675,12 +677,20 @@ def run_em_models(
 
 @_QUIET
 def _accelerate(
-    steps: Steps, here: Floats, tolerance: float, limit: int, *, relative: bool = False, enough: float = np.inf
+    steps: Steps,
+    here: Floats,
+    tolerance: float,
+    limit: int,
+    *,
+    relative: bool = False,
+    enough: float = np.inf,
+    each_ends: bool = False,
 ) -> tuple[Floats, int, Flags, Floats]:
     """SQUAREM: where it ends, after how many steps, which panels have converged, and what each has gained at least.
 
-    A gain that is `enough` in all panels ends it, too.
+    A gain that is `enough` in all panels ends it, too. With `each_ends`, every panel ends where it converged.
     """
+    ends, ended = here, np.zeros(len(here), dtype=np.bool_)
     size, is_single = len(here), here.dtype == np.float32
     twice, floor = here, np.full(size, -np.inf)
     before, first, taken, converged = floor, np.zeros(size), 0, np.zeros(size, dtype=np.bool_)
@@ -700,6 +710,9 @@ def _accelerate(
         by_long_step = start - (floor if is_single else before)
         twice, floor = steps.improve(once)
         converged = (floor - start <= tolerance) & (by_long_step <= _LONG_GAIN * tolerance)
+        if each_ends:
+            ends = np.where(ended[:, None], ends, twice)
+            converged = ended = converged | ended
         if np.count_nonzero(converged) == size or (
             enough < np.inf and np.count_nonzero(floor - first > enough) == size
         ):
@@ -707,7 +720,7 @@ def _accelerate(
         before = start
         ahead = squarem_step(here, once, twice, _LONGEST)
         here = steps.normalise(np.minimum(np.maximum(ahead, -_FAR, out=ahead), _FAR, out=ahead))
-    return twice, taken, converged, floor - first
+    return ends if each_ends else twice, taken, converged, floor - first
 
 
 def fit_strata(

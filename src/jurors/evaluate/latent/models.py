@@ -40,19 +40,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from jurors._numeric import Flags, Floats
-from jurors.evaluate.latent.em import (
-    STRENGTH,
-    EMProblem,
-    Parameters,
-    class_table,
-    e_step,
-    em_problem,
-    first_parameters,
-    fit_strata,
-    iterate_em,
-    posteriors,
-    run_em,
-)
+from jurors.evaluate.latent import em
 from jurors.sketch.pairs import Incidence, Pairs
 from jurors.sketch.sketch import Sketch
 from jurors.votes.scale import REPEAT_WORDS, stem_and_number
@@ -72,7 +60,7 @@ class LatentFit:
     log_likelihood: float
     iterations: int  #: how many times the posteriors were computed
     converged: bool
-    parameters: Parameters = field(repr=False)  #: to start a later fit from
+    parameters: em.Parameters = field(repr=False)  #: to start a later fit from
     data: Incidence = field(repr=False)  #: the votes that it grades
 
     @cached_property
@@ -86,7 +74,7 @@ def fit_latent(
     model: str = "confusion",
     *,
     gold: ArrayLike | None = None,
-    start: Parameters | None = None,
+    start: em.Parameters | None = None,
     fixed_mix: bool = False,
     tolerance: float = 1e-5,
     max_iterations: int = 1000,
@@ -121,15 +109,15 @@ def fit_latent(
     array([1. , 1. , 0.8])
 
     """
-    problem = em_problem(data, model, gold)
-    at = first_parameters(problem) if start is None else start
+    problem = em.em_problem(data, model, gold)
+    at = em.first_parameters(problem) if start is None else start
     problem = replace(problem, tied=at.is_tied)
-    fit = run_em if fixed_mix else fit_strata
+    fit = em.run_em if fixed_mix else em.fit_strata
     at, steps, converged = fit(problem, at, tolerance * at.flat.shape[1], max_iterations)
-    return describe_fit(problem, at, steps, converged, e_step(problem, at))
+    return describe_fit(problem, at, steps, converged, em.e_step(problem, at))
 
 
-def classes_at(at: Parameters) -> tuple[Floats, Floats]:
+def classes_at(at: em.Parameters) -> tuple[Floats, Floats]:
     """The classes at any parameters.
 
     Returns
@@ -139,7 +127,7 @@ def classes_at(at: Parameters) -> tuple[Floats, Floats]:
         The probability of each juror's vote given the class.
     """
     prior = np.exp(at.prior[0])
-    return prior, np.exp(class_table(at)[0]).reshape(len(prior), at.jurors, at.labels)
+    return prior, np.exp(em.class_table(at)[0]).reshape(len(prior), at.jurors, at.labels)
 
 
 def juror_scores(data: Incidence, posterior: Floats) -> Floats:
@@ -188,7 +176,7 @@ def restrict_to_answered(data: Incidence, fit: LatentFit) -> LatentFit:
 
 
 def describe_fit(
-    problem: EMProblem, at: Parameters, steps: int, converged: bool, expected: tuple[Floats, Floats]
+    problem: em.EMProblem, at: em.Parameters, steps: int, converged: bool, expected: tuple[Floats, Floats]
 ) -> LatentFit:
     """A `LatentFit` from the parameters at the end of EM and the `e_step` there.
 
@@ -200,7 +188,7 @@ def describe_fit(
     classes, likelihood = expected
     posterior = classes.reshape(-1, labels, data.rows).sum(axis=0, dtype=np.float64).T
     prior = np.exp(at.prior, dtype=np.float64).reshape(-1, labels)
-    table = np.exp(class_table(at), dtype=np.float64).reshape(-1, labels, data.jurors, labels)
+    table = np.exp(em.class_table(at), dtype=np.float64).reshape(-1, labels, data.jurors, labels)
     return LatentFit(
         model=problem.model,
         prevalence=prior.sum(axis=0),
@@ -368,7 +356,7 @@ def climb_coupled(
         share = mass.sum(axis=2) + 1.0
         prior = share / share.sum(axis=1, keepdims=True)
         counts = data.counts(mass).reshape(stack, size, data.jurors, size)
-        counts = counts + STRENGTH / size + STRENGTH * np.eye(size)[None, :, None, :]
+        counts = counts + em.STRENGTH / size + em.STRENGTH * np.eye(size)[None, :, None, :]
         confusion = counts / counts.sum(axis=3, keepdims=True)
         score = data.scores(np.log(confusion).reshape(stack, size, -1)) + np.log(prior)[:, :, None]
         for members, votes in zip(coupling.groups, coupling.joint, strict=True):
@@ -377,11 +365,11 @@ def climb_coupled(
                 independent = (independent[:, :, :, None] * confusion[:, :, member, None, :]).reshape(stack, size, -1)
             joint = votes.counts(mass) + _PSEUDO * independent
             score = score + votes.scores(np.log(joint / joint.sum(axis=2, keepdims=True)) - np.log(independent))
-        posterior, log_likelihood = posteriors(score + known)
+        posterior, log_likelihood = em.posteriors(score + known)
         return (posterior, prior, confusion), (log_likelihood * data.weights).sum(axis=1)
 
     start: _CoupledState = posterior, np.empty(0), np.empty(0)
-    return iterate_em(step, start, limit, lambda gain, _: (np.abs(gain) < tolerance).all())
+    return em.iterate_em(step, start, limit, lambda gain, _: (np.abs(gain) < tolerance).all())
 
 
 # -- one judge several times ----------------------------------------------------------------------------------------

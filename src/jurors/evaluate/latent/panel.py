@@ -19,22 +19,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors._numeric import Floats, Integers, retain_freed_memory
+from jurors._numeric import Floats, Integers, retain_freed_memory, sparse
 from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.dependence import ResidualTest, residual_test
-from jurors.evaluate.latent.em import Parameters, em_problem, first_parameters
-from jurors.evaluate.latent.models import (
-    Coupling,
-    classes_at,
-    couple_groups,
-    drop_abstentions,
-    exclude_last_label,
-    find_repeated_jurors,
-    fit_coupled,
-    fit_given_answered,
-    fit_latent,
-    restrict_to_answered,
-)
+from jurors.evaluate.latent import models
+from jurors.evaluate.latent.em import Parameters, e_step, em_problem, first_parameters, run_em_models
 from jurors.evaluate.latent.selection import ModelChoice, choose_latent
 from jurors.evaluate.ordinal import OrdinalChoice, choose_ordinal
 from jurors.evaluate.solution import Fit, Solution, convergence_alarm, float_solution
@@ -58,7 +47,7 @@ class PanelFit:
     data: Incidence  #: what was fitted: copies once, gold items in rows of their own, abstaining as the last label
     gold: Floats | None  #: the key of `data`'s rows
     hearing: Integers  #: for each juror the position of its representative, whose column of `data` has its votes
-    coupling: Coupling | None  #: the joint tables of repeats
+    coupling: models.Coupling | None  #: the joint tables of repeats
     pairs: Pairs  #: of jurors, without the votes of copies
     repeats: tuple[tuple[int, ...], ...] = ()  #: jurors that are one judge several times and have a joint table
     ordered: OrdinalChoice | None = None  #: of ordered levels: the ordered models, and whether one was selected
@@ -76,7 +65,7 @@ class PanelFit:
     @cached_property
     def spoken(self) -> Incidence:
         """`data` without abstentions, which is what grades are about."""
-        return self.data if self.data.labels == len(self.deduplicated.labels) else drop_abstentions(self.data)
+        return self.data if self.data.labels == len(self.deduplicated.labels) else models.drop_abstentions(self.data)
 
     @property
     def is_unordered(self) -> bool:
@@ -89,7 +78,7 @@ class PanelFit:
         if self.ordered is not None and self.ordered.trait is not None:
             return self.ordered.trait.shares[0], self.ordered.trait.table[0]
         main = self.choice.fits[max(self.choice.fits, key=lambda name: self.choice.weights.get(name, 0.0))]
-        return classes_at(main.parameters)
+        return models.classes_at(main.parameters)
 
 
 def evaluate_panel(sketch: Sketch, *, gold: Integers | None = None, seed: int = 0) -> PanelFit:
@@ -121,12 +110,12 @@ def evaluate_panel(sketch: Sketch, *, gold: Integers | None = None, seed: int = 
         votes = _take_rows(tuples, np.concatenate([np.arange(tuples.rows), at]), counts)
     known = key
     if answers is not sketch:
-        key = exclude_last_label(key, votes.rows, len(votes.labels))
+        key = models.exclude_last_label(key, votes.rows, len(votes.labels))
     pairs = Pairs(sketch)
     copies = _copies(pairs, votes, key)
     deduplicated = merge_copies(votes, copies)
     data = incidence_of(Sketch(deduplicated))
-    answered = data if answers is sketch else drop_abstentions(data)
+    answered = data if answers is sketch else models.drop_abstentions(data)
     choice = choose_latent(data, gold=key, seed=seed)
     choice, ordered = choose_ordinal(
         sketch, answered, choice, None if known is None else known[:, : answered.labels], seed
@@ -135,15 +124,15 @@ def evaluate_panel(sketch: Sketch, *, gold: Integers | None = None, seed: int = 
     for copy, original in copies.items():
         representative[copy] = original
     # one judge several times; copies among them count no more already
-    groups = [tuple(k for k in group if k not in copies) for group in find_repeated_jurors(sketch)]
+    groups = [tuple(k for k in group if k not in copies) for group in models.find_repeated_jurors(sketch)]
     repeats = tuple(g for g in groups if len(g) > 1 and len(sketch.labels) ** len(g) <= _MOST_JOINT)
     pairs = Pairs(Sketch(merge_copies(sketch.tuples, copies))) if copies else pairs
     coupling, fitted = None, choice.fit
     # Other jurors that share errors have no joint table: which they are cannot be seen from the votes.
     if repeats and (ordered is None or ordered.trait is None) and "confusion" in choice.fits:
-        coupling = couple_groups(deduplicated, list(repeats))
-        fitted = fit_coupled(data, coupling, choice.fits["confusion"], gold=key)
-    shown = restrict_to_answered(answered, fit_given_answered(answered, fitted))
+        coupling = models.couple_groups(deduplicated, list(repeats))
+        fitted = models.fit_coupled(data, coupling, choice.fits["confusion"], gold=key)
+    shown = models.restrict_to_answered(answered, models.fit_given_answered(answered, fitted))
     posterior = shown.posterior[: sketch.tuples.rows]
     names = sketch.jurors
     # Which model it is: of ordered levels the ordered comparison, and the latent classes if selected.
@@ -190,10 +179,9 @@ def _take_rows(votes: Votes, which: Integers, counts: NDArray[Any]) -> Votes:
     """These rows of the votes, in this order; a row may be taken again."""
     if votes.is_dense:
         return replace(votes, rows=len(which), items=None, counts=counts, _dense=votes.codes[which])
-    from scipy.sparse import csr_array
-
     row, col, code = votes.triples()
-    table = csr_array((code.astype(np.int64) + 1, (row, col)), shape=(votes.rows, len(votes.jurors)))[which].tocoo()
+    shape = votes.rows, len(votes.jurors)
+    table = sparse.csr_array((code.astype(np.int64) + 1, (row, col)), shape=shape)[which].tocoo()
     order = np.lexsort((table.col, table.row))
     places = table.row[order].astype(np.int64), table.col[order].astype(np.int32)
     codes = (table.data[order] - 1).astype(code.dtype)
@@ -221,10 +209,10 @@ def _copies(pairs: Pairs, votes: Votes, key: Floats | None) -> dict[int, int]:
         return {}
     merged = incidence_of(Sketch(merge_copies(votes, {copy: original for copy, (original, _) in alike.items()})))
     start = first_parameters(em_problem(merged, "confusion", key))
-    if not _surprising(alike, *classes_at(start)):
+    if not _surprising(alike, *models.classes_at(start)):
         return {}
-    fit = fit_latent(merged, "confusion", gold=key, start=start, tolerance=_GLANCE)
-    return _surprising(alike, *classes_at(fit.parameters))
+    fit = models.fit_latent(merged, "confusion", gold=key, start=start, tolerance=_GLANCE)
+    return _surprising(alike, *models.classes_at(fit.parameters))
 
 
 def _surprising(alike: dict[int, tuple[int, float]], prevalence: Floats, table: Floats) -> dict[int, int]:
@@ -294,15 +282,17 @@ def fit_trio(sketch: Sketch, solution: Solution | None, *, from_votes: bool = Tr
     0.089
     """
     data = incidence_of(sketch)
-    starts: list[Parameters | None] = [None] * (from_votes or solution is None)
+    problem = em_problem(data, "confusion")
+    starts = [first_parameters(problem)] if from_votes or solution is None else []
     if solution is not None:  # as parameters, none of them 0 or 1: EM could never leave those
         prior = np.clip(np.array([solution.prevalences], dtype=float), _NEAREST, 1 - _NEAREST)
         table = np.clip(np.array(solution.confusions, dtype=float), _NEAREST, 1 - _NEAREST)  # juror, true label, vote
         jurors, labels, _ = table.shape
         table = table.transpose(1, 0, 2).reshape(1, labels, jurors * labels)
         starts.append(Parameters.join(prior, table, None, jurors, labels))
-    fits = [fit_latent(data, "confusion", start=start) for start in starts]
-    best = restrict_to_answered(data, max(fits, key=lambda fit: fit.log_likelihood))
+    ends = run_em_models([problem] * len(starts), starts, 1e-5, 1000, each_ends=True)
+    fits = [models.describe_fit(problem, *end, e_step(problem, end[0])) for end in ends]
+    best = models.restrict_to_answered(data, max(fits, key=lambda fit: fit.log_likelihood))
     choice = ModelChoice(
         held_out_log_likelihood={}, difference={}, standard_error={}, weights={"confusion": 1.0},
         chosen="confusion", fits={"confusion": best}, fit=best,

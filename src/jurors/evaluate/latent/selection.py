@@ -28,21 +28,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from jurors._numeric import Flags, Floats, Integers
-from jurors.evaluate.latent.em import (
-    ROUGH_TOLERANCE,
-    CanonicalRanks,
-    EMProblem,
-    Parameters,
-    canonical_ranks,
-    class_table,
-    e_step,
-    em_problem,
-    first_parameters,
-    fit_strata,
-    run_em,
-    run_em_models,
-)
+from jurors._numeric import Flags, Floats, Integers, sparse
+from jurors.evaluate.latent import em
 from jurors.evaluate.latent.models import MODELS, LatentFit, describe_fit, fit_latent
 from jurors.progress import report_progress
 from jurors.sketch.pairs import Incidence
@@ -86,10 +73,10 @@ class HeldOut:
         """How many items the tuple of each vote has."""
         return self.dealt[self.row]
 
-    def chances(self, problem: EMProblem, at: Parameters) -> Floats:
+    def chances(self, problem: em.EMProblem, at: em.Parameters) -> Floats:
         """Log-probability of each held-out vote given its item's visible votes."""
-        posterior, _ = e_step(problem, at)
-        table = np.exp(class_table(at))
+        posterior, _ = em.e_step(problem, at)
+        table = np.exp(em.class_table(at))
         if problem.data.is_dense:  # so few cells that every vote is predicted, cast or not
             predicted = np.matmul(posterior.transpose(0, 2, 1), table)
             place = (self.panel * predicted.shape[1] + self.seen) * predicted.shape[2] + self.cell
@@ -107,7 +94,7 @@ def hold_out(
     share: float = 1.0,
     *,
     fold_equal: bool = False,
-    ranks: CanonicalRanks | None = None,
+    ranks: em.CanonicalRanks | None = None,
 ) -> tuple[Incidence, HeldOut, Integers]:
     """Hold out votes in the first `folds` folds, stacked.
 
@@ -127,7 +114,7 @@ def hold_out(
     rows : array of int
         The tuple that each dealt row came from.
     """
-    jurors, tuples = ranks or canonical_ranks(data)
+    jurors, tuples = ranks or em.canonical_ranks(data)
     some = np.flatnonzero(tuples < share * data.rows)
     # Deal each tuple's items out to the groups as evenly as possible; leftovers start at another group each time.
     weights = data.weights[0, some]
@@ -181,8 +168,6 @@ def _mask_sparse(
     data: Incidence, rank: Integers, group: Integers, row: Integers, folds: int
 ) -> tuple[Any, tuple[Integers, ...]]:
     """The visible votes, block-diagonal with one block per fold, so that one product serves all folds."""
-    from scipy.sparse import csr_array
-
     hot = data.matrix[row]
     cells, votes = data.jurors * data.labels, np.diff(hot.indptr)
     down, across = np.repeat(np.arange(len(row)), votes), hot.indices
@@ -192,7 +177,8 @@ def _mask_sparse(
     starts = (np.arange(folds)[:, None] * len(across) + hot.indptr[:-1]).ravel()
     pointer = before[np.append(starts, folds * len(across))]
     place = (np.arange(folds)[:, None] * cells + across)[seen]
-    matrix = csr_array((np.ones(len(place), dtype=np.float32), place, pointer), shape=(folds * len(row), folds * cells))
+    shape = folds * len(row), folds * cells
+    matrix = sparse.csr_array((np.ones(len(place), dtype=np.float32), place, pointer), shape=shape)
     masked = np.flatnonzero(turn < folds)
     return matrix, (turn[masked].astype(np.int64), down[masked], across[masked].astype(np.int64))
 
@@ -217,8 +203,6 @@ def hide_some(data: Incidence, seed: int) -> tuple[Incidence, HeldOut]:
     visible : Incidence
     held_out : HeldOut
     """
-    from scipy.sparse import csr_array
-
     matrix = data.matrix
     picked = np.zeros(data.rows, dtype=np.bool_)
     picked[sample_rows(data.rows, LARGE / (2 * matrix.nnz), seed)] = True
@@ -228,7 +212,7 @@ def hide_some(data: Incidence, seed: int) -> tuple[Incidence, HeldOut]:
     part = matrix.data[~masked], matrix.indices[~masked], before[matrix.indptr]
     place, cell = row[masked], matrix.indices[masked].astype(np.int64)
     held_out = HeldOut(np.zeros_like(place), place, place, cell, data.weights[0])
-    return replace(data, matrix=csr_array(part, shape=matrix.shape)), held_out
+    return replace(data, matrix=sparse.csr_array(part, shape=matrix.shape)), held_out
 
 
 # -- selection ------------------------------------------------------------------------------------------------------
@@ -332,15 +316,15 @@ class _Contest:
 class _End:
     """Where a fit ended."""
 
-    problem: EMProblem
-    at: Parameters
+    problem: em.EMProblem
+    at: em.Parameters
     steps: int
     converged: bool
 
     @cached_property
     def expected(self) -> tuple[Floats, Floats]:
         """The posterior of each class and the log-likelihood of each tuple there."""
-        return e_step(self.problem, self.at)
+        return em.e_step(self.problem, self.at)
 
     def expected_counts(self, weights: Floats) -> tuple[Floats, Floats]:
         """Expected items and votes of each class where tuples have these weights (stack, T)."""
@@ -367,18 +351,18 @@ class _Fitter:
         """Fit each model so much more loosely, and strata by another factor; they start from confusion's labels."""
         plain = [model for model in models if model != "strata"]
         report_progress(f"fitting {' and '.join(_NAMES[model] for model in plain)}")
-        problems = [em_problem(data, model, self.gold) for model in plain]
-        fitted = run_em_models(problems, None, loose * self.tolerance, self.limit)
+        problems = [em.em_problem(data, model, self.gold) for model in plain]
+        fitted = em.run_em_models(problems, None, loose * self.tolerance, self.limit)
         ends = {model: _End(problem, *end) for model, problem, end in zip(plain, problems, fitted, strict=True)}
         if "strata" in models:
             report_progress(f"fitting {_NAMES['strata']}")
-            problem = em_problem(data, "strata", self.gold)
-            at = first_parameters(problem, ends["confusion"].expected[0])
-            tolerance, rough = loose * strata * self.tolerance * at.flat.shape[1], ROUGH_TOLERANCE / (loose * strata)
-            ends["strata"] = _End(problem, *fit_strata(problem, at, tolerance, self.limit, rough=rough))
+            problem = em.em_problem(data, "strata", self.gold)
+            at = em.first_parameters(problem, ends["confusion"].expected[0])
+            tolerance, rough = loose * strata * self.tolerance * at.flat.shape[1], em.ROUGH_TOLERANCE / (loose * strata)
+            ends["strata"] = _End(problem, *em.fit_strata(problem, at, tolerance, self.limit, rough=rough))
         return ends
 
-    def finish(self, data: Incidence, model: str, start: Parameters | None) -> LatentFit:
+    def finish(self, data: Incidence, model: str, start: em.Parameters | None) -> LatentFit:
         """Fit one model, from the end of a rougher fit on if there is one."""
         report_progress(f"fitting {_NAMES[model]}")
         return fit_latent(
@@ -446,16 +430,16 @@ def _choose_sparse(data: Incidence, models: Sequence[str], fitter: _Fitter) -> M
     """
     if data.held > _PLENTY:
         fitter = replace(fitter, tolerance=_SPARSE * fitter.tolerance)
-    problem = em_problem(data, "one_coin", fitter.gold)
+    problem = em.em_problem(data, "one_coin", fitter.gold)
     ends = fitter.all(data, models[1:])
-    start = first_parameters(problem, ends["confusion"].expected[0])
+    start = em.first_parameters(problem, ends["confusion"].expected[0])
     ends = {"one_coin": _End(problem, start, 0, converged=False), **ends}
 
     def finish(chosen: str, weights: dict[str, float]) -> dict[str, LatentFit]:
         used = [model for model in models if weights[model] >= _LIGHT or model in (chosen, "confusion")]
         if "one_coin" in used:
             report_progress(f"fitting {_NAMES['one_coin']}")
-            fitted = run_em(problem, start, fitter.tolerance * start.flat.shape[1], fitter.limit)
+            fitted = em.run_em(problem, start, fitter.tolerance * start.flat.shape[1], fitter.limit)
             ends["one_coin"] = _End(problem, *fitted)
         return {model: ends[model].fit for model in used}
 
@@ -465,7 +449,7 @@ def _choose_sparse(data: Incidence, models: Sequence[str], fitter: _Fitter) -> M
 def _compare(data: Incidence, fitted: dict[str, _End], fitter: _Fitter) -> _Contest:
     """Hold out votes, forget them and predict them; of many votes a part first, which often says enough."""
     report_progress("choosing the model")
-    held, ranks = data.held, canonical_ranks(data)
+    held, ranks = data.held, em.canonical_ranks(data)
     if held <= _PLENTY:
         return _predict(data, fitted, fitter, ranks, FOLDS, 1.0)
     if held > _GLIMPSE:
@@ -476,14 +460,14 @@ def _compare(data: Incidence, fitted: dict[str, _End], fitter: _Fitter) -> _Cont
 
 
 def _predict(
-    data: Incidence, fitted: dict[str, _End], fitter: _Fitter, ranks: CanonicalRanks, folds: int, share: float
+    data: Incidence, fitted: dict[str, _End], fitter: _Fitter, ranks: em.CanonicalRanks, folds: int, share: float
 ) -> _Contest:
     """Hold out votes of so many tuples, in so many folds, and let every model predict them."""
     visible, held_out, rows = hold_out(data, folds, share, fold_equal=fitter.gold is None, ranks=ranks)
     key = None if fitter.gold is None else fitter.gold[rows]
     problems = {}
     for model, end in fitted.items():
-        problem = em_problem(visible, model, key)
+        problem = em.em_problem(visible, model, key)
         if problem.tied != end.at.is_tied:
             problem = replace(problem, tied=end.at.is_tied)
         if share < 1.0:  # what a held-out vote did to the labels of other items is next to nothing
@@ -493,7 +477,7 @@ def _predict(
         problems[model] = problem
     limit = max(_FORGETTING, int(_FORGETTING_WORK / (visible.held * visible.labels)))
     starts = [end.at.at(np.repeat(end.at.flat, visible.stack, axis=0)) for end in fitted.values()]
-    ends = run_em_models(list(problems.values()), starts, 10.0 * fitter.tolerance, limit)
+    ends = em.run_em_models(list(problems.values()), starts, 10.0 * fitter.tolerance, limit)
     forgot = {model: _End(problem, *end) for (model, problem), end in zip(problems.items(), ends, strict=True)}
     return _Contest.judge(forgot, held_out)
 

@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from jurors.errors import JurorsError, SketchError, name_positions, optional_import
-from jurors.evaluate.card import ENOUGH_VOTES, SHORT, percent_range
+from jurors.evaluate.card import MOST_ROWS, SHORT, enough_votes, percent_range, select_rows
 from jurors.evaluate.card import shown_jurors as card_jurors
 from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
 from jurors.options import Label
@@ -415,7 +415,7 @@ def share_cells(field: str, result: Any, statistic: str, *names: Any) -> Row:
     }
 
 
-MOST_JURORS = 20  #: of a chart that names them: of a larger panel, the best and the worst, or the most dependent
+MOST_JURORS = MOST_ROWS  #: of a chart that names them: of a larger panel, the best and the worst, or the most dependent
 
 
 def shown_jurors(result: Evaluation | KeyedEvaluation, jurors: Sequence[str] | None = None) -> list[str]:
@@ -433,10 +433,9 @@ def shown_jurors(result: Evaluation | KeyedEvaluation, jurors: Sequence[str] | N
     if isinstance(result, Evaluation):
         return card_jurors(result, SHORT)[0]
     votes, score = result.votes, result.solution.to_float().score
-    enough = min(ENOUGH_VOTES, max(votes.values(), default=0) / 2)
+    enough = enough_votes(votes.values())
     known = [j for j in result.jurors if score[j] is not None and votes[j] >= enough]
-    known.sort(key=lambda j: -score[j])
-    return known if len(known) <= MOST_JURORS else [*known[: MOST_JURORS // 2], *known[-(MOST_JURORS // 2) :]]
+    return select_rows(sorted(known, key=lambda j: -score[j]), SHORT)
 
 
 def shown_of(shown: Sequence[str], everyone: Sequence[str], what: str = "The best and worst") -> list[str]:

@@ -131,56 +131,71 @@
     message.append(element("span", alarm.level, "level"), isolated(alarm.message));
     made.append(message);
     const facts = [];
-    if (alarm.since !== undefined) facts.push(`since item ${alarm.since.toLocaleString("en")}${alarm.since_time ? ` (${when(alarm.since_time)})` : ""}`);
+    if (alarm.since_time) facts.push(`began ${when(alarm.since_time)}`);
     if (alarm.raised !== undefined) facts.push(`raised at item ${alarm.raised.toLocaleString("en")}`);
-    if (alarm.before !== undefined && alarm.before !== null) facts.push(`${percent(alarm.before)} → ${percent(alarm.after)}`);
+    if (alarm.block > 1) facts.push(`${alarm.block.toLocaleString("en")} items counted as one`);
     if (alarm.cleared !== undefined && alarm.cleared !== null) facts.push(`cleared at item ${alarm.cleared.toLocaleString("en")}`);
     for (const entry of alarm.history ?? []) facts.push(`${entry.event}${entry.by ? ` by ${entry.by}` : ""}${entry.note ? `: ${entry.note}` : ""}`);
     if (facts.length) made.append(element("p", facts.join(" · "), "note"));
-    if (alarm.advice && alarm.active !== false) made.append(element("p", alarm.advice, "note"));
-    if (alarm.active && alarm.id) made.append(alarmButtons(alarm));
+    if (alarm.advice && alarm.active !== false) made.append(element("p", sentence(alarm.advice), "note"));
+    if (alarm.active && alarm.id) made.append(...alarmForm(alarm));
     return made;
   };
-  const ACTIONS = [
-    ["Acknowledge", { action: "acknowledge" }, "You take care of it"],
-    ["Snooze", { action: "snooze", until: 500 }, "Put it aside for 500 items"],
-    ["Accept", { action: "accept" }, "The change is the new normal: clear the alarm and start again from here"],
-  ];
-  const alarmButtons = (alarm) => {
+  const graded = new Map(); // alarm -> the grades since its change, once they were asked for
+  const alarmForm = (alarm) => {
     const row = element("div", undefined, "row");
-    for (const [text, body, title] of ACTIONS) {
-      const button = element("button", text, "small");
-      button.type = "button";
-      button.title = title;
-      button.addEventListener("click", async () => {
-        row.querySelectorAll("button").forEach((one) => { one.disabled = true; });
+    const more = element("details", undefined, "more");
+    const button = (text, title, act) => {
+      const made = element("button", text, "small");
+      made.type = "button";
+      made.title = title;
+      made.addEventListener("click", async () => {
+        made.disabled = true;
         try {
-          await post(place(project, `alarms/${alarm.id}`), body);
+          await act();
           trouble("");
+          more.open = false;
           marks = {};
           await look(views);
         } catch (error) {
           trouble(sentence("The alarm is as it was", error.message));
-          row.querySelectorAll("button").forEach((one) => { one.disabled = false; });
         }
+        made.disabled = false;
       });
-      row.append(button);
-    }
-    const since = element("button", "Grades since", "small");
-    since.type = "button";
-    since.title = "Grade the items since the change alone";
-    since.addEventListener("click", async () => {
-      since.disabled = true;
+      return made;
+    };
+    const field = (name, value) => {
+      const made = element("label", name);
+      const input = element("input");
+      input.value = value;
+      made.append(input);
+      return [made, input];
+    };
+    const [noteField, note] = field("Note", "");
+    const [untilField, until] = field("Snooze for items (500) or time (2h)", "500");
+    const handle = (action, rest) => post(place(project, `alarms/${alarm.id}`), { action, note: note.value || null, ...rest });
+    const snooze = () => handle("snooze", { until: /^\d+$/.test(until.value) ? Number(until.value) : until.value });
+    if (alarm.pending) row.append(button("Acknowledge", "You take care of it", () => handle("acknowledge")));
+    row.append(button("Grades since then", "Grade the items since the change alone", async () => {
       const [grade, reason] = await orReason(place(project, `grade?since=${alarm.id}&partition=false`));
       const scores = Object.entries(grade?.score ?? {}).map(([juror, score]) => `${juror} ${percent(score)}`);
-      const found = grade === null ? sentence("No grades", reason) : `Since the change: ${scores.join(", ") || "no scores"}`;
-      row.after(element("p", found, "note"));
-    });
-    row.append(since);
-    return row;
+      graded.set(alarm.id, grade === null ? sentence("No grades", reason) : `Since the change: ${scores.join(", ") || "no scores"}`);
+    }));
+    more.append(element("summary", "Snooze, accept or retire"), noteField, untilField,
+      button("Snooze", "Put it aside", snooze),
+      button("Accept", "The change is the new normal: clear the alarm and start again from here", () => handle("accept")));
+    if (alarm.jurors.length) {
+      const [heirField, heir] = field("Replaced by (optional)", "");
+      more.append(heirField, ...alarm.jurors.map((juror) => button(`Retire ${juror}`, "It stopped on purpose: watch it no longer",
+        () => post(place(project, "retired"), { juror, replaced_by: heir.value.trim() || null }))));
+    }
+    return [row, more, ...(graded.has(alarm.id) ? [element("p", graded.get(alarm.id), "note")] : [])];
   };
-  const showAlarms = (alarms, about) => {
-    const active = alarms.filter((alarm) => alarm.active).sort((one, other) => other.pending - one.pending);
+  const LEVELS = ["alarm", "warning", "note"];
+  const showAlarms = ({ alarms, alpha, block, dependence }, about) => {
+    if (byId("alarm-section").querySelector("details.more[open]")) return; // somebody is handling an alarm
+    const active = alarms.filter((alarm) => alarm.active).sort((one, other) =>
+      other.pending - one.pending || LEVELS.indexOf(one.level) - LEVELS.indexOf(other.level));
     const pending = active.filter((alarm) => alarm.pending);
     const past = alarms.filter((alarm) => !alarm.active);
     const loud = pending.some((alarm) => alarm.level === "alarm") ? "alarm" : pending.some((alarm) => alarm.level === "warning") ? "warning" : "quiet";
@@ -196,13 +211,17 @@
     byId("past").hidden = !past.length;
     byId("past-title").textContent = times(past.length, "past alarm");
     byId("past-alarms").replaceChildren(...past.map(alarmLine));
+    const most = Math.max(1, ...Object.values(dependence));
+    const stated = block === "auto" ? `independent items${most > 1 ? `; here, up to ${most.toLocaleString("en")} items count as one, as measured` : ""}`
+      : `independent blocks of ${block}${/^\d+$/.test(block) ? " items" : ""}`;
+    byId("rate").textContent = `A stable stream raises any alarm with a probability of at most ${percent(alpha)}. This assumes ${stated}.`;
     byId("reading").hidden = !about.length;
     byId("reading-title").textContent = `${times(about.length, "remark")} about the grades of all votes`;
     byId("reading-alarms").replaceChildren(...about.map(alarmLine));
     if (before && before !== title) byId("say").textContent = title;
     document.title = `${pending.length ? `(${pending.length}) ` : ""}${project} – jurors`;
   };
-  const showGrades = (grade, reason, alarms) => {
+  const showGrades = (grade, reason, { alarms, retired }) => {
     byId("report").href = place(project, "report");
     byId("report").hidden = grade === null || kept() !== null; // a link cannot carry the key
     if (grade === null) {
@@ -218,9 +237,15 @@
     const scores = grade.score ?? {};
     const order = [...grade.jurors].sort((a, b) => (scores[b] ?? -1) - (scores[a] ?? -1));
     byId("grade-rows").replaceChildren(...order.map((juror) => {
-      const active = alarms.filter((alarm) => alarm.active && alarm.jurors?.includes(juror));
       const name = cell("th", isolated(juror));
-      active.forEach((alarm) => name.append(" ", element("span", alarm.kind.replaceAll("_", " "), `tag ${alarm.level}`)));
+      if (retired.includes(juror)) name.append(" ", element("span", "retired", "tag"));
+      const tags = {}; // one for each kind
+      for (const { kind, level } of alarms.filter((alarm) => alarm.active && alarm.jurors?.includes(juror))) {
+        tags[kind] = { level: tags[kind]?.level === "alarm" ? "alarm" : level, count: (tags[kind]?.count ?? 0) + 1 };
+      }
+      for (const [kind, { level, count }] of Object.entries(tags)) {
+        name.append(" ", element("span", `${kind.replaceAll("_", " ")}${count > 1 ? ` × ${count}` : ""}`, `tag ${level}`));
+      }
       return line(name, cell("td", percent(scores[juror]), "n strong-number"),
         cell("td", between(grade.interval?.score?.[juror]), "n"),
         cell("td", grade.votes[juror]?.toLocaleString("en"), "n"));
@@ -251,8 +276,8 @@
       orReason(place(name, "grade?max_age=2&partition=false")), get(place(name, "alarms")), orReason(place(name, "history")),
     ]);
     if (view !== views) return;
-    showAlarms(alarms.alarms, grade?.alarms ?? []);
-    showGrades(grade, reason, alarms.alarms);
+    showAlarms(alarms, grade?.alarms ?? []);
+    showGrades(grade, reason, alarms);
     showHistory(history, noHistory);
     await draw(view);
     if (view !== views) return;
@@ -388,6 +413,7 @@
     marks = {};
     queue = [];
     skipped = new Set();
+    graded.clear();
     let name = "";
     try { name = decodeURIComponent(location.hash.replace(/^#\/?/, "")); } catch { /* no name of a project */ }
     project = name || null;

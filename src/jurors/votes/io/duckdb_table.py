@@ -17,6 +17,7 @@ from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
+from unicodedata import normalize
 
 import numpy as np
 
@@ -34,6 +35,7 @@ from jurors.votes.layout import (
     ColumnProfile,
     Layout,
     LayoutHints,
+    escaped,
     find_column,
     head_rows,
     home_of,
@@ -259,16 +261,30 @@ class SourceTable:
 
     def watched(self, sql: str) -> duckdb.DuckDBPyConnection:
         """Run a query that reads all the files, and report its progress."""
-        if self.progress is None:
+        with self.watching():
             return self.con.execute(sql)
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Report the progress of the queries in the block."""
+        if self.progress is None:
+            yield
+            return
         done = threading.Event()
         watcher = threading.Thread(target=_watch, args=(self.con, self.progress, done), daemon=True)
         watcher.start()
         try:
-            return self.con.execute(sql)
+            yield
         finally:
             done.set()
             watcher.join()
+
+    @property
+    def relation(self) -> duckdb.DuckDBPyRelation:
+        """The table as a frame of DuckDB, with the names of its columns."""
+        names = (name.replace('"', '""') for name in self.names)
+        columns = ", ".join(f'c{k} AS "{name}"' for k, name in enumerate(names))
+        return self.con.sql(f"SELECT {columns} FROM {self.sql}")
 
     def parse(self, values: Sequence[Any], *columns: int) -> Sequence[Any]:
         """Cells of `cell` as the values that the file holds in these columns; text where these differ in type."""
@@ -360,7 +376,14 @@ class SourceTable:
             text = f"nullif(trim(nfc_normalize({text_cell(f'c{k}', self.types[k])}), '{BLANKS}'), '')"
             cells.append(f"replace(replace({text}, '\\', '\\\\'), '{ITEM_SEPARATOR}', '\\{ITEM_SEPARATOR}')")
         homes = tuple(self.names[k] for k in places)
-        return self._with(name, f" || '{ITEM_SEPARATOR}' || ".join(cells), "CSV", homes)
+        joined = self._with(name, f" || '{ITEM_SEPARATOR}' || ".join(cells), "CSV", homes)
+        if self.held is None:
+            return joined
+        rows = zip(
+            *([normalize("NFC", cell or "").strip(BLANKS) for cell in self.held[k]] for k in places), strict=True
+        )
+        items = [ITEM_SEPARATOR.join(map(escaped, row)) if all(row) else None for row in rows]
+        return replace(joined, held=[*self.held, items])
 
     def turn(self, options: Reading) -> SourceTable:
         """One vote per row of a table with jurors in rows and items in columns."""

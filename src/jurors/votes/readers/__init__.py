@@ -29,12 +29,12 @@ READERS: dict[str, str] = {
     "lm-eval": "lm_eval",
     "promptfoo": "assertions:PROMPTFOO",
     "mlflow": "mlflow",
-    "langfuse": "feedback:LANGFUSE",
-    "langsmith": "feedback:LANGSMITH",
+    "langfuse": "feedback:langfuse",
+    "langsmith": "feedback:langsmith",
     "deepeval": "assertions:DEEPEVAL",
-    "opik": "feedback:OPIK",
-    "braintrust": "feedback:BRAINTRUST",
-    "weave": "feedback:WEAVE",
+    "opik": "feedback:opik",
+    "braintrust": "feedback:braintrust",
+    "weave": "feedback:weave",
     "openinference": "openinference",
     "label-studio": "label_studio",
     "argilla": "argilla",
@@ -111,6 +111,9 @@ def systems_of(records: Records, tool: str, title: str) -> list[tuple[Any, str]]
     -------
     list of (item, system)
     """
+    if tool == "lm-eval":
+        advice = "compare them with `jurors score LOG --key target`"
+        raise VotesError(f"the models of this log ({title}) are its jurors, which nobody judges; {advice}")
     fields = {name: dict(records.fields.get(name, ())) for name in SYSTEM_FIELDS.get(tool, _SYSTEM_FIELDS)}
     varied = [values for values in fields.values() if len(set(map(str, values.values()))) > 1]
     if not varied:

@@ -628,6 +628,8 @@ class Records:
     findings: tuple[Finding, ...] = field(default=(), repr=False)
     #: label -> the tool's word for it, where votes are letters
     words: Mapping[Any, str] = field(default_factory=dict, repr=False)
+    #: item -> the question that it answers, where the item's name does not say so
+    questions: Mapping[Any, str] = field(default_factory=dict, repr=False)
 
     @classmethod
     def from_rows(cls, rows: Iterable[tuple[Any, Any, Any]], **columns: Any) -> Records:

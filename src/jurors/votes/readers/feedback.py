@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -121,10 +122,9 @@ class UnknownKindError(Exception):
 
 
 def feedback_reader(
-    title: str, tool: str, what: str, marks: tuple[bytes, ...], feedback_in: Callable[[Node], Iterable[Feedback]],
-    pages: tuple[str, ...] = ("data", "content"),
-) -> Reader:  # fmt: skip
-    """Make the reader of a tool that holds feedback on traces.
+    title: str, tool: str, what: str, *marks: bytes, pages: tuple[str, ...] = ("data", "content")
+) -> Callable[[Callable[[Node], Iterable[Feedback]]], Reader]:
+    """Make the reader of a tool that holds feedback on traces, from a function that reads a record.
 
     Parameters
     ----------
@@ -134,20 +134,19 @@ def feedback_reader(
         What the tool calls the name of feedback.
     marks
         Keys in the first bytes of its files, all of them.
-    feedback_in
-        Reads a record.
     pages
         Under which a page of the API has its list.
 
     Returns
     -------
-    Reader
+    callable
+        A decorator, which makes a `Reader`.
     """
 
     def is_own(files: Files, path: Path) -> bool:
         return files.has((b"{", b"["), *(b'"' + mark + b'"' for mark in marks), path=path)
 
-    def read(files: Files, question: str | None = None) -> Records:
+    def read(feedback_in: Callable[[Node], Iterable[Feedback]], files: Files, question: str | None = None) -> Records:
         """Read the feedback on each item; of records with the same id, the last counts."""
         expected = f"expected records with {', '.join(mark.decode() for mark in marks)}"
         paths = files.own(lambda path: is_own(files, path), title, expected=expected)
@@ -171,7 +170,7 @@ def feedback_reader(
             files.findings.append(Finding("newer_format", message, level="warning", value=float(unknown.total())))
         return feedback_records(list(chain.from_iterable(by_record.values())), log, question, what, tool)
 
-    return Reader(title, recogniser(is_own), read, ASKS=True)
+    return lambda feedback_in: Reader(title, recogniser(is_own), partial(read, feedback_in), ASKS=True)
 
 
 def _first_text(record: Node, *keys: str) -> str:
@@ -276,7 +275,8 @@ def joined_label(value: Any) -> Any:
 _LANGFUSE_TRUTH = {1: True, 0: False, "True": True, "False": False}
 
 
-def _langfuse(score: Node) -> Iterator[Feedback]:
+@feedback_reader("Langfuse export of scores", "langfuse", "score", b"dataType", b"source", b"timestamp", b"name")
+def langfuse(score: Node) -> Iterator[Feedback]:
     """Langfuse scores (`/api/public/v2/scores`, v3): traces or what is in them are items, whoever scored is a juror."""
     kind = score["dataType"].text()
     if kind in ("TEXT", "CORRECTION"):  # no votes
@@ -298,7 +298,8 @@ def _langfuse(score: Node) -> Iterator[Feedback]:
     yield Feedback(item, source, value)
 
 
-def _langsmith(feedback: Node) -> Iterator[Feedback]:
+@feedback_reader("LangSmith export of feedback", "langsmith", "key", b"run_id", b"key", b"feedback_source")
+def langsmith(feedback: Node) -> Iterator[Feedback]:
     """LangSmith feedback (`client.list_feedback()`, the API's pages): runs are items, whoever gave it is a juror.
 
     The vote is the value where one is shown to people, else the score; a correction or comment alone is no vote.
@@ -311,13 +312,16 @@ def _langsmith(feedback: Node) -> Iterator[Feedback]:
     yield Feedback(item, name, feedback["score"].single() if value is None else value)
 
 
-def _braintrust(row: Node) -> Iterator[Feedback]:
+@feedback_reader("Braintrust export of rows", "braintrust", "score", b"id", b"scores", b"root_span_id",
+                 pages=("events", "data", "rows"))  # fmt: skip
+def braintrust(row: Node) -> Iterator[Feedback]:
     """Braintrust experiments (rows of `summarize`, the API or BTQL): rows with scores are items, scores are jurors."""
     for name, value in row["scores"].entries():
         yield Feedback(_first_text(row, "id"), (name, "", ""), value.single())
 
 
-def _opik(trace: Node) -> Iterator[Feedback]:
+@feedback_reader("Opik export of traces", "opik", "score", b"id", b"feedback_scores")
+def opik(trace: Node) -> Iterator[Feedback]:
     """Opik traces or spans with their feedback scores (the API's pages): each author of a score is a juror."""
     item = _first_text(trace, "id")
     for score in trace["feedback_scores"].records():
@@ -329,7 +333,8 @@ def _opik(trace: Node) -> Iterator[Feedback]:
             yield Feedback(item, (name, author, given["source"].text(score["source"].text())), value)
 
 
-def _weave(feedback: Node) -> Iterator[Feedback]:
+@feedback_reader("Weave export of feedback", "weave", "feedback", b"feedback_type", b"weave_ref", b"payload")
+def weave(feedback: Node) -> Iterator[Feedback]:
     """W&B Weave feedback (`client.get_feedback()`): calls are items; annotators and scorers are jurors.
 
     Votes are an annotation, each value of a scorer's output, a reaction, ratings, and custom types; notes are none.
@@ -352,23 +357,3 @@ def _weave(feedback: Node) -> Iterator[Feedback]:
         yield Feedback(item, (kind, who, "own"), payload["value"].single())
     elif not kind.startswith("wandb.note."):
         raise UnknownKindError(kind)
-
-
-LANGFUSE = feedback_reader(
-    "Langfuse export of scores", "langfuse", "score", (b"dataType", b"source", b"timestamp", b"name"), _langfuse
-)
-LANGSMITH = feedback_reader(
-    "LangSmith export of feedback", "langsmith", "key", (b"run_id", b"key", b"feedback_source"), _langsmith
-)
-BRAINTRUST = feedback_reader(
-    "Braintrust export of rows",
-    "braintrust",
-    "score",
-    (b"id", b"scores", b"root_span_id"),
-    _braintrust,
-    ("events", "data", "rows"),
-)
-OPIK = feedback_reader("Opik export of traces", "opik", "score", (b"id", b"feedback_scores"), _opik)
-WEAVE = feedback_reader(
-    "Weave export of feedback", "weave", "feedback", (b"feedback_type", b"weave_ref", b"payload"), _weave
-)

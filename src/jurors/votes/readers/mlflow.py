@@ -135,4 +135,6 @@ def _records(traces: Iterable[Node], question: str | None, how: str = "") -> Rec
                 feedback.append(Feedback(item, who, given["value"].single()))
         texts = {shown: trace[column].value for column, shown in _SHOWN.items()}
         log.describe(item, texts, {"expectations": expectations, **{name: trace[name].value for name in _FIELDS}})
-    return feedback_records(feedback, log, question, "assessment", "mlflow", how=how)
+    records = feedback_records(feedback, log, question, "assessment", "mlflow", how=how)
+    questions = {item: texts["question"] for item, texts in records.texts.items() if "question" in texts}
+    return replace(records, questions=questions)
