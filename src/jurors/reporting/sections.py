@@ -100,8 +100,8 @@ def _accuracy(findings: ReportFindings) -> ChartSection:
     finding = "No juror has an accuracy."
     known = set(drawn)
     if ranked := [j for j in (e.ranking.ranked or e.ranking.order) if j in known]:
-        best, worst = (f"{percent(e.score[j])} ({j})" for j in (ranked[0], ranked[-1]))
-        finding = f"Over all items, accuracy goes from {best} to {worst}, the first and last in the table."
+        first, last = (f"{j}, is right on {percent(e.score[j])}" for j in (ranked[0], ranked[-1]))
+        finding = f"The first in the table, {first} of all items; the last, {last}."
     if e.exam:
         reading = "Each dot is a juror's estimated accuracy, each bar its interval."
     elif len(e.labels) == 2:
@@ -161,11 +161,11 @@ def _prevalence(findings: ReportFindings) -> ChartSection:
         if gaps:
             gap, a = max(gaps, key=lambda entry: entry[0])
             finding += (
-                f" Majority vote differs most on {a}: {percent(says[a])}, a difference of {gap * 100:.1f} points."
+                f" Majority votes differ most on {a}: {percent(says[a])}, a difference of {gap * 100:.1f} points."
             )
     reading = (
-        "How common each label is by each method. Where majority vote differs much, do not count majority votes to "
-        "estimate a prevalence."
+        "How common each label is by each method. Where majority votes differ much, do not count them to estimate a "
+        "prevalence."
     )
     return _exhibit("prevalence", reading, finding, chart)
 

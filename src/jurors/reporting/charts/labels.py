@@ -28,7 +28,7 @@ def prevalence(
     result: Comparison | Evaluation, truth: KeyedEvaluation | None = None, *, width: float = 420,
     height: float | None = None,
 ) -> Chart:  # fmt: skip
-    """How common each label is by each method, beside majority vote; with a key, the truth is a rule across.
+    """How common each label is by each method and by majority votes; with a key, the truth is a rule across.
 
     Returns
     -------
@@ -39,16 +39,16 @@ def prevalence(
         evaluations, truth = result.evaluations, truth or result.truth
     else:
         evaluations = (result,)
+    majority = next((e.majority for e in evaluations if e.majority is not None), None)
     rows: list[Row] = [
         {"method": e.method, "label": str(a)} | base.share_cells("share", e, "prevalence", a)
         for e in evaluations
-        if e.has_grades
+        if e.has_grades and (e.method != "majority" or majority is None or len(evaluations) == 1)
         for a in e.prevalence
     ]
-    majority = next((e.majority for e in evaluations if e.majority is not None), None)
-    if majority is not None and all(e.method != "majority" for e in evaluations):
+    if majority is not None:  # counted, and so not what the calibrated method of that name estimates
         shares = [(a, base.share_cells("share", majority, "prevalence", a)) for a in majority.prevalence]
-        rows += [{"method": "majority", "label": str(a), **cells} for a, cells in shares]
+        rows += [{"method": "majority votes", "label": str(a), **cells} for a, cells in shares]
     if not rows:
         raise SketchError("no method finds a real solution for these votes, so there is no prevalence to draw")
     first = evaluations[0]
@@ -58,8 +58,7 @@ def prevalence(
     actual = [{"label": str(a), "share": number(p), "text": f"actual {percent(p)}"} for a, p in known_shares.items()]
     interval = "no intervals"
     if known := [e for e in evaluations if e.interval is not None]:
-        bars, more = "s are" if len(known[0].labels) > 2 else " is", f" of {known[0].method}" * (len(evaluations) > 1)
-        interval = f"bar{bars} the {known[0].level * 100:g}% interval{more}"
+        interval = f"bars are {known[0].level * 100:g}% intervals"
     about = [f"{count_noun(len(first.jurors), 'juror')}, {count_noun(first.items, 'item')}; {interval}"]
     if len(first.labels) == 2:
         a, b = (base.shorten_name(label) for label in first.labels)

@@ -302,7 +302,7 @@
     const one = queue[0];
     byId("item").hidden = byId("desk-keys").hidden = !one;
     byId("desk-note").textContent = one
-      ? `${times(queue.length, "item")} whose labels are least likely to be right. A label that you give here is a gold label: it takes part in grading.`
+      ? `${times(queue.length, "item")} whose labels are least likely to be right. A label that you give here is a gold label. In grading, it may count for less than that of an item drawn at random.`
       : sentence("No items to review", reason);
     if (!one) return;
     byId("item-name").replaceChildren(isolated(one.item));
