@@ -51,9 +51,10 @@ from jurors._numeric import Floats, single_threaded
 from jurors.evaluate.evaluation import Calibrated
 from jurors.jury.compare import score_labels
 from jurors.uncertainty import calibrate as calibration
-from jurors.uncertainty.alarms import check_gold
+from jurors.uncertainty.alarms import SELECTED, check_gold
 from jurors.uncertainty.calibrate import calibrate
 from jurors.uncertainty.reference import Population, shipped_population
+from jurors.uncertainty.scenarios import weigh_gold
 
 PAGE, PRINTED = ROOT / "docs" / "calibration.md", ROOT / "benchmarks" / "printed" / "calibration.md"
 BANDED = ("score", "prevalence", "wrong_labels")  # statistics with a constant band beside them
@@ -284,8 +285,12 @@ def measure_worst(bench: Bench) -> Part:
 
 
 def measure_contradictions(bench: Bench) -> Part:
-    """How often `gold_contradicts` is raised where more labels are wrong than 95% intervals allow, and elsewhere."""
+    """How often `gold_contradicts` is raised where more labels are wrong than 95% intervals allow, and elsewhere.
+
+    And `selected_gold`, of random gold and of the most doubtful items.
+    """
     raised: dict[tuple[bool, int], list[float]] = {}
+    selected: dict[tuple[str, int], list[float]] = {}
     beyond = []
     for vote_set in bench.sets:
         graded, key = bench.grade(vote_set), vote_set.counts
@@ -296,13 +301,19 @@ def measure_contradictions(bench: Bench) -> Part:
         is_beyond = bool(1 - key[rows, graded.sums.best].sum() / key.sum() > graded.interval(0.95)["wrong_labels"][1])
         beyond += [vote_set.name] * is_beyond
         for size in GOLD:
+            doubtful = [doubtful_gold(vote_set, size, np.random.default_rng(size))]
+            for kind, drawn in (("random", drawn_gold(vote_set, size)), ("doubtful", doubtful)):
+                weights = [weigh_gold(vote_set.keyed, gold) for gold in drawn if 1.5 * size <= key.sum()]
+                selected.setdefault((kind, size), []).extend(float(weight < SELECTED) for weight in weights)
             tests = [check_gold(labels, g.astype(int), graded.wrong_label_values) for g in drawn_gold(vote_set, size)]
             raised.setdefault((is_beyond, size), []).extend(float(bool(alarms)) for _, alarms in tests)
     rows_ = [
-        (size, *(percent(float(np.mean(of))) if (of := raised.get((k, size))) else "–" for k in (True, False)))
+        (size, *(percent(float(np.mean(of))) if (of := raised.get((k, size))) else "–" for k in (True, False)),
+         *(percent(float(np.mean(selected[kind, size]))) for kind in ("random", "doubtful")))
         for size in GOLD
-    ]
-    heads = ("gold items", f"more wrong than allowed ({', '.join(beyond) or 'no panel'})", "others")
+    ]  # fmt: skip
+    beyond_title = f"more wrong than allowed ({', '.join(beyond) or 'no panel'})"
+    heads = ("gold items", beyond_title, "others", "selected_gold, random items", "doubtful items")
     yield "", table(heads, rows_)
 
 

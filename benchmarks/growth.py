@@ -2,8 +2,9 @@
 
 Two series of Parquet files that DuckDB makes: ever more votes of a panel of 30 jurors, and 1,000,000 votes of ever more
 jurors (five votes per item; of three jurors, three). Every measurement is a process of its own, from the shell to the
-card or to the Parquet file of labels. The table goes to `benchmarks/printed/growth.md`, with exponents fitted to the
-points of a million votes or more, and the chart to `docs/guides/pictures/growth.png`.
+card or to the Parquet file of labels, in processor time, because a machine may be busy. A run goes on where another in
+the same `--folder` ended. The table goes to `benchmarks/printed/growth.md`, with exponents fitted to the points of a
+million votes or more, and the chart to `docs/guides/pictures/growth.png`.
 """
 
 from __future__ import annotations
@@ -16,28 +17,28 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import altair as alt
 import duckdb
 import numpy as np
 
 HERE = Path(__file__).resolve().parents[1]
-VOTES = (10_000, 100_000, 1_000_000, 10_000_000, 50_000_000, 200_000_000)
+VOTES = (10_000, 100_000, 1_000_000, 10_000_000, 200_000_000)
 JURORS = (3, 10, 30, 100, 1_000, 10_000, 50_000)
 PANEL, MIDDLE = 30, 1_000_000
 _FITTED = 1_000_000  # votes from which starting the program takes little of the time
 
 
 _RUN = """
-import json, os, subprocess, sys, time  # a small process: a child's peak is never less than that of its parent
-start = time.perf_counter()
+import json, os, subprocess, sys  # a small process: a child's peak is never less than that of its parent
 process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)
 _, status, usage = os.wait4(process.pid, 0)
 process.returncode = os.waitstatus_to_exitcode(status)
 if process.returncode:
     sys.exit(process.returncode)
-clock, processor = time.perf_counter() - start, usage.ru_utime + usage.ru_stime
-print(json.dumps({"clock": clock, "processor": processor, "memory": usage.ru_maxrss / 1024}))
+processor = usage.ru_utime + usage.ru_stime
+print(json.dumps({"processor": processor, "memory": usage.ru_maxrss / 1024}))
 """
 
 
@@ -58,7 +59,7 @@ def make_file(path: Path, votes: int, jurors: int) -> None:
 
 
 def measured(command: str, votes: Path, folder: Path) -> dict[str, float]:
-    """Seconds on the clock and of processors, and peak MiB, of a command from start to exit."""
+    """Processor seconds and peak MiB of a command from start to exit."""
     output = ["-o", str(folder / "labels.parquet")] if command == "label" else []
     environment = {**os.environ, "PYTHONPATH": str(HERE / "src"), "PYTHONWARNINGS": "ignore"}
     command_line = [sys.executable, "-m", "jurors", command, str(votes), "--memory", "3GB", *output]
@@ -68,14 +69,14 @@ def measured(command: str, votes: Path, folder: Path) -> dict[str, float]:
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
 
-def exponent(rows: list[dict[str, object]], by: str, of: str) -> float:
+def exponent(rows: list[dict[str, Any]], by: str, of: str) -> float:
     """The slope of a straight line through logarithms."""
     points = [(row[by], row[of]) for row in rows]
     x, y = np.log(np.array(points, dtype=float)).T
     return float(np.polyfit(x, y, 1)[0])
 
 
-def chart(rows: list[dict[str, object]]) -> alt.Chart:
+def chart(rows: list[dict[str, Any]]) -> alt.Chart:
     """Processor seconds and peak memory over votes and over jurors, on logarithmic axes."""
     panels = []
     for series, by in (("votes", "votes"), ("jurors", "jurors")):
@@ -104,20 +105,25 @@ def main() -> None:
         "--repeat", type=int, default=3, help="processes of each up to 10 million votes; the least counts"
     )
     asked = parser.parse_args()
-    rows: list[dict[str, object]] = []
+    rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory(prefix="jurors-growth-") as temporary:
         folder = asked.folder or Path(temporary)
+        kept = folder / "growth.jsonl"
+        known = [json.loads(line) for line in kept.read_text().splitlines()] if kept.exists() else []
         sizes = [("votes", votes, PANEL) for votes in VOTES if votes <= asked.most]
         for series, votes, jurors in [*sizes, *(("jurors", MIDDLE, jurors) for jurors in JURORS)]:
-            path = folder / f"votes{votes}x{jurors}.parquet"
-            if not path.exists():
-                make_file(path, votes, jurors)
             for command in ("grade", "label"):
-                times = asked.repeat if votes <= 10_000_000 else 1
-                runs = [measured(command, path, folder) for _ in range(times)]
-                least = {name: min(run[name] for run in runs) for name in runs[0]}
-                rows.append({"series": series, "votes": votes, "jurors": jurors, "command": command, **least})
-                print(json.dumps(rows[-1]), file=sys.stderr, flush=True)
+                what = {"series": series, "votes": votes, "jurors": jurors, "command": command}
+                row = next((row for row in known if what.items() <= row.items()), None)
+                if row is None:
+                    path = folder / f"votes{votes}x{jurors}.parquet"
+                    if not path.exists():
+                        make_file(path, votes, jurors)
+                    runs = [measured(command, path, folder) for _ in range(asked.repeat if votes <= 10_000_000 else 1)]
+                    row = {**what, **{name: min(run[name] for run in runs) for name in runs[0]}}
+                    with kept.open("a") as file:
+                        file.write(json.dumps(row) + "\n")
+                rows.append(row)
     lines = [
         "# Growth of time and memory",
         "",
@@ -125,18 +131,16 @@ def main() -> None:
         "",
     ]
     lines += [
-        "| votes | jurors | command | seconds | processor seconds | peak MiB |",
-        "| ---: | ---: | --- | ---: | ---: | ---: |",
+        "| votes | jurors | command | processor seconds | peak MiB |",
+        "| ---: | ---: | --- | ---: | ---: |",
     ]
     for row in rows:
-        cells = f"{row['clock']:.1f} | {row['processor']:.1f} | {row['memory']:,.0f}"
+        cells = f"{row['processor']:.1f} | {row['memory']:,.0f}"
         lines.append(f"| {row['votes']:,} | {row['jurors']:,} | {row['command']} | {cells} |")
     lines += ["", "Exponents, fitted to the points of 1,000,000 votes or more:", ""]
     for series in ("votes", "jurors"):
         for command in ("grade", "label"):
-            points = [
-                r for r in rows if (r["series"], r["command"]) == (series, command) and int(str(r["votes"])) >= _FITTED
-            ]
+            points = [r for r in rows if (r["series"], r["command"]) == (series, command) and r["votes"] >= _FITTED]
             fitted = ", ".join(f"{of} {exponent(points, series, of):.2f}" for of in ("processor", "memory"))
             lines.append(f"- {command}, by the number of {series}: {fitted}")
     (HERE / "benchmarks" / "printed" / "growth.md").write_text("\n".join(lines) + "\n")

@@ -4,10 +4,12 @@
 
 Whole reference juries, and panels of 3, 5 and 7 jurors of them. Every family of sets counts once; figures are shares of
 right labels, minus that of majority vote (ties by chance) and of Dawid-Skene, with standard errors over families.
-Below, sets that are more than .03 worse than the better of the two, picked in hindsight, and other rules minus the
-package's labels: `majority where prevalences part` takes majority vote where the labels of two classes lie more than 20
-points from it, `mean of three` averages the model's probabilities, Dawid-Skene's and the shares of votes. `chosen by
-others` takes, for each family, what is best for the other families.
+Below, sets that are more than .03 worse than the better of the two, picked in hindsight: how many of them by more than
+two standard errors (over items), how many to expect by chance alone were the package's labels as good, and how many of
+majority vote and of Dawid-Skene. Then other rules minus the package's labels: `majority where prevalences part` takes
+majority vote where the labels of two classes lie more than 20 points from it, `mean of three` averages the model's
+probabilities, Dawid-Skene's and the shares of votes. `chosen by others` takes, for each family, what is best for the
+other families.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import argparse
 import sys
 from collections import defaultdict
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -55,12 +58,17 @@ def measure(votes: Any, key: Any) -> dict[str, float] | None:
     def right(shares: Floats) -> float:
         return float((shares * by_true).sum() / total)
 
+    def error(shares: Floats) -> float:
+        return float((by_true * (ours - shares) ** 2).sum() ** 0.5 / total)
+
     rules = {
         "package": right(ours),
         "majority": right(majority),
         "dawid_skene": right(tops(by_ds)),
         "majority where prevalences part": right(majority if is_apart else ours),
         "mean of three": right(tops(mean)),
+        "error beside majority": error(majority),
+        "error beside dawid_skene": error(tops(by_ds)),
     }
     return rules if total else None
 
@@ -94,6 +102,11 @@ def over_families(sets: dict[str, dict[str, float]], rule: str, beside: str) -> 
     return {family: float(np.mean(values)) for family, values in rows.items()}
 
 
+def better(row: dict[str, float]) -> str:
+    """Which of the two rules beside the package is right more often."""
+    return max(("majority", "dawid_skene"), key=lambda rule: row[rule])
+
+
 def show(values: Any) -> str:
     """Mean and standard error."""
     x = np.array(list(values))
@@ -116,9 +129,18 @@ def main() -> None:
         print(f"\n{'whole juries' if size == 0 else f'{size} jurors'}: {len(sets)} sets, {len(families)} families")
         for beside in ("majority", "dawid_skene"):
             print(f"  package minus {beside:12} {show(over_families(sets, 'package', beside).values())}")
-        behind = {name: row["package"] - max(row["majority"], row["dawid_skene"]) for name, row in sets.items()}
-        worst = [f"{name} {gap:+.3f}" for gap, name in sorted((g, n) for n, g in behind.items()) if gap < WORSE]
-        print(f"  more than {-WORSE} behind the better: {', '.join(worst) or 'none'}")
+        for rule in ("package", "majority", "dawid_skene"):
+            gaps = {name: row[rule] - max(row["majority"], row["dawid_skene"]) for name, row in sets.items()}
+            behind = {name: gap for name, gap in sorted(gaps.items(), key=lambda pair: pair[1]) if gap < WORSE}
+            print(f"  {rule:12} more than {-WORSE} behind the better in {len(behind)}")
+            if rule == "package":
+                errors = {name: row["error beside " + better(row)] for name, row in sets.items()}
+                clear = [f"{name} {gap:+.3f}" for name, gap in behind.items() if gap < -2 * errors[name]]
+                by_chance = sum(NormalDist().cdf(WORSE / error) for error in errors.values() if error)
+                print(f"    by more than two standard errors: {', '.join(clear) or 'none'}")
+                print(f"    to expect by chance, if as good: {by_chance:.1f}")
+                mean = over_families({n: {"gap": gap, "none": 0.0} for n, gap in gaps.items()}, "gap", "none")
+                print(f"    minus the better, mean over families: {show(mean.values())}")
         others = ("majority where prevalences part", "mean of three")
         gains = {rule: over_families(sets, rule, "package") for rule in others}
         for rule, gain in gains.items():

@@ -39,7 +39,9 @@ def draw_sparse(votes: int, items: int, width: int, seed: int = 0) -> Votes:
     truth = rng.random(items) < 0.4
     right = rng.random(len(row)) < rng.uniform(0.6, 0.9, width)[col]
     label = np.where(right, truth[row], ~truth[row]).astype(np.int64)
-    return Votes.from_codes((np.arange(items), row), ([str(k) for k in range(width)], col), ([0, 1], label))
+    return Votes.from_codes(
+        items=np.arange(items), jurors=[str(k) for k in range(width)], values=[0, 1], item=row, juror=col, value=label
+    )
 
 
 def seconds(work: Callable[[], Any], repeat: int, clock: Callable[[], float] = time.perf_counter) -> float:

@@ -2,11 +2,12 @@
 
 They lie in the folder that JURORS_DATA names (default: ../shared/data beside the project), a folder per set with
 votes.csv.gz (item, juror, label), truth.csv.gz (item, label) and a README.md that names kind and source. Grading all
-takes minutes, so what follows from it is kept in a temporary folder; delete that after a change of the methods.
+takes minutes, so what follows from it is kept in a temporary folder, one for each state of the sources that grade.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import sys
@@ -28,7 +29,10 @@ from jurors.uncertainty.reference import ReferenceJury
 from jurors.uncertainty.scenarios import JuryVotes
 
 ROOT = Path(__file__).resolve().parents[1]
-CACHE = Path(tempfile.gettempdir()) / "jurors_reference_fits"
+GRADING = ("votes", "sketch", "evaluate", "uncertainty", "jury")  # packages that grade
+_SOURCES = sorted(file for room in GRADING for file in (ROOT / "src" / "jurors" / room).rglob("*.py"))
+_STATE = hashlib.sha256(b"".join(file.read_bytes() for file in _SOURCES)).hexdigest()[:12]
+CACHE = Path(tempfile.gettempdir()) / f"jurors_reference_fits_{_STATE}"
 FAMILIES = (
     "css_", "brain_", "nell_", "triviaqa_", "llmbar", "zencrowd_", "sentiment_", "realmistake", "weather_",
     "textclass_", "api_", "chexpert_", "crowdtruth_",

@@ -88,13 +88,16 @@ def drawn_panels(draws: int, sizes: tuple[int, ...] = SIZES, *, whole: int = 0) 
             yield family_of(folder.name), 0, votes, jurors.read_key(folder / "truth.csv.gz")
 
 
-def mean_over_families(rows: list[tuple[str, dict[str, float]]], name: str) -> float:
-    """The mean of a figure, each family counting once; NaN where no panel has it."""
+def mean_over_families(rows: list[tuple[str, dict[str, float]]], name: str, spec: str) -> str:
+    """The mean of a figure with its standard error, each family counting once; empty where no panel has it."""
     by_family = defaultdict(list)
     for family, row in rows:
         if name in row and row[name] == row[name]:
             by_family[family].append(row[name])
-    return float(np.mean([np.mean(values) for values in by_family.values()])) if by_family else np.nan
+    means = np.array([np.mean(values) for values in by_family.values()])
+    if len(means) < 2:  # simulated: every run counts
+        means = np.array([value for values in by_family.values() for value in values])
+    return f"{means.mean():{spec}} ± {means.std(ddof=1) / len(means) ** 0.5:{spec}}" if len(means) > 1 else ""
 
 
 def show(title: str, rows: dict[Any, list[tuple[str, dict[str, float]]]], columns: dict[str, str]) -> None:
@@ -102,7 +105,7 @@ def show(title: str, rows: dict[Any, list[tuple[str, dict[str, float]]]], column
     cells = [
         (
             *(str(kind), len({family for family, _ in panels}), len(panels)),
-            *(format(mean_over_families(panels, name), spec) for name, spec in columns.items()),
+            *(mean_over_families(panels, name, spec) for name, spec in columns.items()),
         )
         for kind, panels in rows.items()
     ]

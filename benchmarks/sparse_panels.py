@@ -183,8 +183,10 @@ def grow(votes: int, labels: int, width: int) -> dict[str, float]:
     truth = rng.integers(0, labels, items)
     right = rng.random(len(row)) < rng.uniform(0.5, 0.9, width)[juror]
     said = np.where(right, truth[row], rng.integers(0, labels, len(row)))
-    names = [str(k) for k in range(width)]
-    table = jurors.Votes.from_codes((np.arange(items), row), (names, juror), (list(range(labels)), said))
+    table = jurors.Votes.from_codes(
+        items=np.arange(items), jurors=[str(k) for k in range(width)], values=list(range(labels)), item=row,
+        juror=juror, value=said,
+    )  # fmt: skip
     start = time.process_time()
     jurors.label(table)
     return {"seconds": time.process_time() - start, "megabytes": _peak()}

@@ -156,7 +156,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--against", type=Path, action="append", default=[], help="another checkout; repeatable")
     parser.add_argument("--repeat", type=int, default=3, help="processes of each; the fastest counts")
-    parser.add_argument("--rows", default="", help="only rows whose name contains this; commas separate several")
+    parser.add_argument("--rows", action="append", help="only rows whose name contains this; repeatable")
     parser.add_argument(
         "--rivals", default=sys.executable, metavar="PYTHON", help="the interpreter that has the rivals"
     )
@@ -164,7 +164,7 @@ def main() -> None:
     parser.add_argument("--most", type=float, default=120.0, help="seconds until a measurement is ended")
     asked = parser.parse_args()
     checkouts = [*(path.resolve() for path in asked.against), HERE]
-    wanted = [row for row in rows() if any(part.strip() in row.name for part in asked.rows.split(","))]
+    wanted = [row for row in rows() if any(part in row.name for part in asked.rows or [""])]
     with tempfile.TemporaryDirectory(prefix="jurors-waits-") as temporary:
         folder = Path(temporary)
         make_files(folder, " ".join(f"{row.setup} {row.call}" for row in wanted))

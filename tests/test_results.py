@@ -28,15 +28,7 @@ from jurors.numeric.data import Numbers
 from jurors.numeric.grade import grade_numbers, value_items
 from jurors.pairwise.data import Preferences
 from jurors.pairwise.grade import grade_pairs
-from jurors.results import (
-    Listing,
-    Notes,
-    Table,
-    data_frame,
-    in_markdown,
-    json_ready,
-    prose_in_markdown,
-)
+from jurors.results import Listing, Notes, Table, data_frame, in_markdown, json_ready, prose_in_markdown
 from jurors.serve.auth import KeyList, Quarantine, make_key
 
 EVIL = ("<script>alert(1)</script>", 'a|"b"', "日本語", "</table>", "e")

@@ -26,7 +26,8 @@ class LazyModule:
         self._name = name
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(import_module(self._name), name)
+        value = vars(self)[name] = getattr(import_module(self._name), name)
+        return value
 
 
 class LazyField:

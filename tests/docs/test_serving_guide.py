@@ -25,11 +25,15 @@ def test_every_curl_of_the_guide_is_answered(tmp_path: Path) -> None:
     asked = [one for one in CURLS if ADDRESS in one]
     assert len(asked) >= 12
     with running(str(tmp_path / "votes.db")) as address:
-        said = jurors.simulate(200, jurors=3, prevalence="0.3", labels=["good", "bad"], seed=1).votes
+        votes = jurors.simulate(200, jurors=3, prevalence="0.3", labels=["good", "bad"], seed=1).votes
+        triples = zip(*(part.tolist() for part in votes.triples()), strict=True)
+        rows = [
+            {"item": f"q{i // 2}|{'ab'[i % 2]}", "juror": f"j{j}", "label": votes.labels[k]} for i, j, k in triples
+        ]
         for place, command in enumerate(asked):
             if place == 2:  # the guide's two votes are too few to grade
                 with jurors.Client(address) as client:
-                    client.post_votes("support", said)
+                    client.post_votes("support", rows)
             told = command.replace(ADDRESS, address).replace("curl ", "curl -sS -w '%{stderr}%{http_code}' ", 1)
             ran = subprocess.run(["bash", "-c", told], cwd=tmp_path, capture_output=True, text=True, check=True)
             assert ran.stderr in ("200", "201"), (command, ran.stdout)

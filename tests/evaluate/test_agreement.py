@@ -122,8 +122,6 @@ def test_what_is_left_out_of_very_many_votes_is_told(monkeypatch: pytest.MonkeyP
 
 # -- Coefficients of levels and numbers: published examples, other packages, and the laws that tie them together
 
-
-#: Krippendorff's (2011) example of four observers and twelve units, . for no vote
 #: Shrout and Fleiss' (1979) six targets and four judges
 SHROUT_FLEISS = ((9, 2, 5, 8), (6, 1, 3, 2), (8, 4, 6, 8), (7, 1, 2, 6), (10, 5, 6, 9), (6, 2, 4, 7))
 

@@ -14,11 +14,7 @@ from strategies import examples
 import jurors
 from jurors import Sketch, Votes
 from jurors.evaluate.agreement import agreement_statistics
-from jurors.evaluate.consistency import (
-    abstention_rates,
-    agreement_with_itself,
-    self_agreement,
-)
+from jurors.evaluate.consistency import abstention_rates, agreement_with_itself, self_agreement
 from jurors.evaluate.solution import Partition
 from jurors.votes.key import as_key
 from jurors.votes.scale import merge_numbered_jurors

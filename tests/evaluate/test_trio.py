@@ -15,12 +15,7 @@ from strategies import examples, juries, sketches
 
 from jurors import Sketch, SketchError
 from jurors.errors import DegenerateSketchError
-from jurors.evaluate.trio import (
-    decode_trios,
-    independence_invariants,
-    trio_invariants,
-    tuple_shares,
-)
+from jurors.evaluate.trio import decode_trios, independence_invariants, trio_invariants, tuple_shares
 from jurors.sketch.moments import TrioMoments
 from jurors.theory import Solution, encode, evaluate_trio, evaluate_trios
 
@@ -140,16 +135,6 @@ def test_refusals_name_the_juror_and_the_way_out(counts: dict[str, int], message
 
 
 # -- Many trios decoded at once: of the two solutions the one whose total label accuracy is greater
-
-
-def decoded(pair: tuple[float, float, float], trio: float) -> tuple[float, float, float]:
-    """The root, and the total accuracy of what was chosen and of its mirror, from the theorem: 3 + s Σ 1/C."""
-    moments = TrioMoments(np.array([1000.0]), np.full((1, 3), 0.5), np.array([pair]), np.array([trio]))
-    one = decode_trios(moments)
-    root, inverse = float(one.root[0]), sum(1 / c for c in pair)
-    assert root**2 == pytest.approx(trio**2 + 4 * np.prod(pair))
-    assert one.accuracy.sum() == pytest.approx(3 + root * inverse)
-    return root, 3 + root * inverse, 3 - root * inverse
 
 
 @pytest.mark.parametrize(

@@ -127,10 +127,12 @@ def _numbers(document: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, 
 
 
 def _lies_well(path: tuple[str, ...], number: float, is_told: bool) -> bool:
-    """A probability is one; an estimated share may lie outside where an alarm tells it."""
+    """A probability is one; an estimated share may lie outside where an alarm or its interval shows it."""
     within = -1e-9 <= number <= 1 + 1e-9
     if path and path[-1] in ("probability", "density", "p_value"):
         return within
+    if path[:1] == ("guaranteed",) and path[-1] == "estimate":  # an audit's, weighed by the chances of the draw
+        return math.isfinite(number)
     if set(path) & set(_SHARES):
         return within or (is_told and "calibrated" not in path)
     return isinstance(number, int) or math.isfinite(number)

@@ -159,6 +159,18 @@ def test_near_copies_of_items_raise_no_alarm_if_the_block_is_stated_or_measured(
     assert max(drift.sizes.values()) > 5
 
 
+def test_an_accepted_change_is_no_dependence_and_hides_no_later_one() -> None:
+    codes, truth = _stream(4000)
+    _worse(codes, truth, 2, 0.5, stop=2000)
+    drift = Drift(jurors=NAMES, labels=LABELS)
+    (alarm,) = _follow(drift, codes[:2000], step=200)
+    drift.accept(alarm.id)
+    assert _follow(drift, codes[2000:3000], step=200) == []
+    codes[3000:, 4] = np.where(np.arange(1000) % 2, codes[3000:, 4], 3 - truth[3000:])
+    assert ("juror_drift", ("eve",)) in _kinds(_follow(drift, codes[3000:], step=200))
+    assert drift.dependence.get("juror:eve", 1) < 5
+
+
 def test_shifts_count_as_dependence_while_there_are_still_few_of_them() -> None:
     codes, _ = _stream(1100)
     shifts = ["01111", "01111", "11111", "11111", "10111", "11111"]  # of 200 items: who votes

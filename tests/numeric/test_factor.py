@@ -14,14 +14,7 @@ from strategies import examples
 from jurors._numeric import Floats
 from jurors.evaluate.alarms import Alarm
 from jurors.numeric.data import Numbers
-from jurors.numeric.factor import (
-    Covariances,
-    Influence,
-    fit_factor,
-    misfits_without,
-    solve_trio,
-    standard_error,
-)
+from jurors.numeric.factor import Covariances, Influence, fit_factor, misfits_without, solve_trio, standard_error
 from jurors.numeric.grade import NumberGrades, grade_numbers
 
 

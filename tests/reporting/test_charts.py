@@ -29,7 +29,6 @@ TABLE1 = {"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813, "BBA": 3534, "BAB": 3
 GRADERS = {"AAA": 2, "ABA": 19, "ABB": 6, "BAA": 24, "BAB": 1, "BBA": 189, "BBB": 40}
 COMPLEX = {"AAA": 2, "AAB": 30, "ABA": 30, "BAA": 30, "ABB": 30, "BAB": 30, "BBA": 30, "BBB": 2}
 Graded: TypeAlias = tuple[jurors.Evaluation, KeyedEvaluation]
-ODD = ("a.b[0]['x']\"y\"", "</script><img src=x onerror=alert(1)>", "שופט " + "long name " * 20)
 
 
 def trio(counts: dict[str, int] = TABLE1, names: tuple[str, ...] = ("i", "j", "k")) -> jurors.Evaluation:

@@ -432,9 +432,13 @@ def test_webhooks_are_notified_once_of_what_is_raised_and_cleared_after_a_restar
         store.execute("DELETE FROM drift")
         store.put_drift(project.id, None, (1, "{}"), documents, 0)
         notifier = Notifier(store, NotificationQueue({"webhook": Receiver(post)}), every=3600.0)
-        notifier.step()
-        notifier.step()
-        notifier._ended.set()
+        rival = Notifier(store, NotificationQueue({"webhook": Receiver(post)}), every=3600.0)
+        for each in (notifier, rival, notifier, rival):  # of two servers one sends
+            each.step()
+        for each in (notifier, rival):
+            each._ended.set()
+        assert not store.lease("notifier", "a third one", 0)
+        store.execute("UPDATE leases SET until = 0")  # both are killed
 
     is_down = True
     notify((1, "note", True), (2, "alarm", True))

@@ -79,8 +79,8 @@ def test_what_is_no_vote_is_refused_in_one_line(project: TestClient, votes: Any,
     assert project.get(P).json()["votes"] == 0
 
 
-@pytest.mark.parametrize("window", ["0.001s", "1h/0.5s", "365d/1s", "1000000/1", "9999999d", f"{'9' * 400}s"])
-def test_a_window_whose_panes_would_be_too_many_is_refused(client: TestClient, window: str) -> None:
+@pytest.mark.parametrize("window", [0, "", "0.001s", "1h/0.5s", "365d/1s", "1000000/1", "9999999d", f"{'9' * 400}s"])
+def test_a_window_that_is_none_or_has_too_many_panes_is_refused(client: TestClient, window: int | str) -> None:
     assert error_of(client.put(P, json={"window": window})) == (400, "out_of_range")
 
 

@@ -130,7 +130,7 @@ def test_the_votes_themselves_are_not_read(tmp_path: Path, monkeypatch: pytest.M
     def refuse(*_: Any) -> None:
         raise AssertionError("the votes were held")
 
-    monkeypatch.setattr(count_files, "votes_of", refuse)
+    monkeypatch.setattr("jurors.votes.read.votes_of", refuse)
     rows = [(k, j, "yes" if (k + ord(j)) % 3 else "no") for k in range(50) for j in "abc"]
     for kind in FORMATS:
         long = long_columns(rows)

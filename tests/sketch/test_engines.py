@@ -318,11 +318,12 @@ def wide_and_long_of_items(items: int = 200) -> tuple[pa.Table, pa.Table]:
     named = long.assign(item=long["question"].astype(str) + "|" + long["model"])
     wide = named.pivot(index="item", columns="juror", values="label").reset_index()
     wide.columns.name = None
-    return tuple(pa.Table.from_pandas(frame, preserve_index=False) for frame in (wide, long))  # type: ignore[return-value]
+    return tuple(pa.Table.from_pandas(frame, preserve_index=False) for frame in (wide, long))
 
 
 def test_labels_come_back_as_a_frame_of_the_same_engine(make: Make, request: Any) -> None:
-    for table, options in zip(wide_and_long_of_items(), ({}, {"item": "question,model"}), strict=True):
+    named: tuple[dict[str, Any], ...] = ({}, {"item": "question,model"})
+    for table, options in zip(wide_and_long_of_items(), named, strict=True):
         frame = make(table)
         expected = jurors.label(table, **options)
         labels = jurors.label(frame, **options)

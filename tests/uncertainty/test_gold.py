@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
+import jurors
 from jurors._numeric import Floats, Integers
-from jurors.uncertainty.alarms import Labels, check_with_key, intervals_held
+from jurors.uncertainty.alarms import Labels, check_gold, check_with_key, intervals_held
 from jurors.uncertainty.calibrate import FitNoise, PairedRuns, calibrate, labelling_errors, paired_change
 from jurors.uncertainty.reference import shipped_population
-from jurors.uncertainty.scenarios import JuryVotes, panel_traits
+from jurors.uncertainty.scenarios import JuryVotes, panel_traits, weigh_gold
 
 TRUTH = np.array([0, 1, 2, 0, 1, 2])
 WEIGHTS = np.array([4.0, 1.0, 2.0, 3.0, 5.0, 1.0])
@@ -48,6 +50,68 @@ def test_a_labelling_is_judged_as_a_juror_who_says_the_same() -> None:
     graded = calibrate(more, shipped_population(), rho=None, traits=panel_traits(votes))
     assert share == pytest.approx(1 - graded.score[3])
     assert (1 - high, 1 - low) == pytest.approx(graded.interval(0.9)["score"][3])
+
+
+def panel_of(sure: Floats, items: Floats) -> JuryVotes:
+    """Tuples with one vote each, of whose likeliest label the posterior is so sure."""
+    row = np.arange(len(sure))
+    return JuryVotes(np.stack([sure, 1 - sure], axis=1), items, row, row * 0, row * 0, 1, np.ones(len(sure)))
+
+
+def test_random_gold_counts_in_full_and_the_most_doubtful_or_the_surest_items_do_not() -> None:
+    rng = np.random.default_rng(3)
+    panel = panel_of(rng.uniform(0.5, 1.0, 500), np.ones(500))
+    order = np.argsort(panel.posterior[:, 0])
+    for chosen in (order[:50], order[-50:]):
+        gold = np.zeros((500, 2))
+        gold[chosen, 1] = 1.0
+        error = np.sqrt((501 / 12) / 50 / 450 / 499 * 500)  # of the Mann-Whitney statistic without ties
+        assert weigh_gold(panel, gold) == pytest.approx(4 * error, rel=0.01)
+    draws = [np.zeros((500, 2)) for _ in range(200)]
+    for gold in draws:
+        gold[rng.choice(500, 50, replace=False), 0] = 1.0
+    weights = np.array([weigh_gold(panel, gold) for gold in draws])
+    assert weights.min() > 0.5
+    assert (weights == 1).mean() > 0.85
+
+
+def test_the_weight_of_gold_depends_neither_on_the_order_of_tuples_nor_on_how_items_are_counted() -> None:
+    sure, items = np.array([0.6, 0.9, 0.7, 0.9]), np.array([40.0, 100.0, 30.0, 60.0])
+    gold = np.array([[9.0, 3.0], [2.0, 0.0], [1.0, 4.0], [1.0, 0.0]])
+    weight = weigh_gold(panel_of(sure, items), gold)
+    assert 0 < weight < 1
+    turn = np.array([2, 0, 3, 1])
+    assert weigh_gold(panel_of(sure[turn], items[turn]), gold[turn]) == pytest.approx(weight)
+    merged = gold[:3] + np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 0.0]])
+    assert weigh_gold(panel_of(sure[:3], np.array([40.0, 160.0, 30.0])), merged) == pytest.approx(weight)
+    assert weigh_gold(panel_of(np.full(4, 0.8), items), gold) == 1  # equally sure of all
+
+
+def test_gold_that_is_no_random_draw_is_reported_with_what_it_counts_for() -> None:
+    sketch = SimpleNamespace(counts=np.array([80.0, 20.0]), items=100.0)
+    labels: Any = SimpleNamespace(chosen=np.zeros(2, dtype=int), probability=np.array([0.9, 0.6]), sketch=sketch)
+    gold = np.array([[0, 0], [12, 8]])
+    assert check_gold(labels, gold, None, 0.5)[1] == []
+    (alarm,) = check_gold(labels, gold, None, 0.2)[1]
+    assert (alarm.kind, alarm.level, alarm.value) == ("selected_gold", "warning", 0.2)
+    assert "less sure" in alarm.message
+
+
+def test_doubtful_gold_leaves_wider_intervals_than_random_gold_and_a_warning() -> None:
+    rng = np.random.default_rng(0)
+    truth, is_hard = rng.integers(0, 2, 600), rng.random(600) < 0.3
+    is_right = rng.random((600, 5)) < np.where(is_hard, 0.6, 0.9)[:, None]
+    codes = np.where(is_right, truth[:, None], 1 - truth[:, None])
+    votes = jurors.Votes.from_matrix(codes.astype(np.int64))
+    doubtful = np.argsort(np.abs(codes.mean(axis=1) - 0.5) + 1e-6 * rng.random(600))[:50]
+    widths: list[float] = []
+    for chosen in (rng.choice(600, 50, replace=False), doubtful):
+        graded = jurors.grade(votes, gold={int(k): int(truth[k]) for k in chosen})
+        assert [a.kind for a in graded.alarms if a.kind == "selected_gold"] == ["selected_gold"] * bool(widths)
+        widths.append(
+            float(np.mean([high - low for low, high in map(partial(graded.interval_of, "score"), votes.jurors)]))
+        )
+    assert widths[1] > 1.2 * widths[0]
 
 
 def runs(now: list[int], before: list[int]) -> PairedRuns:

@@ -106,8 +106,8 @@ def test_votes_of_a_large_table_are_sorted_whatever_their_order_and_a_second_one
     def votes(at: Any, duplicates: Any = "error") -> Votes:
         jurors = [f"j{k}" for k in range(width)]
         item, juror = cells[at] // width, (cells[at] % width).astype(np.int32)
-        label = ["a", "b", "c"], codes[at]
-        return Votes.from_codes((np.arange(items), item), (jurors, juror), label, duplicates=duplicates)
+        named: Any = {"items": np.arange(items), "jurors": jurors, "values": ["a", "b", "c"]}
+        return Votes.from_codes(**named, item=item, juror=juror, value=codes[at], duplicates=duplicates)
 
     for got, wanted in zip(votes(mixed).triples(), (cells // width, cells % width, codes), strict=True):
         assert np.array_equal(np.asarray(got), wanted)

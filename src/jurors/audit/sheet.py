@@ -24,7 +24,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
-from itertools import combinations, islice
+from itertools import combinations, groupby, islice
 from pathlib import Path
 from typing import Any, NamedTuple, Unpack
 
@@ -430,9 +430,8 @@ def check_seeds(sheet: Sheet, design: Design, rows: Integers) -> bool:
     if None in sheet.seed:
         return False
     draw, start = SequentialDraw(design), 0
-    while start < len(rows):
-        seed = sheet.seed[start]
-        end = next((k for k in range(start, len(rows)) if sheet.seed[k] != seed), len(rows))
+    for seed, batch in groupby(sheet.seed):
+        end = start + len(list(batch))
         again, _ = _draw(draw, rows[:start], end - start, int(seed or 0))
         if again != rows[start:end].tolist():
             raise _other_items(seed)

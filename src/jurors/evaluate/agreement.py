@@ -181,11 +181,12 @@ def exact_agreement(sketch: Sketch) -> dict[str, Fraction | None]:
     if total >= 2 and by_chance != total * (total - 1):
         same = sum((Fraction(row[0], n - 1) for n, row in alike.items() if n > 1), Fraction(0))
         alpha = 1 - (1 - same / total) / (1 - Fraction(by_chance, total * (total - 1)))
-    values = agreement, _beyond_chance(agreement, fleiss), alpha, _beyond_chance(agreement, gwet)
+    values = agreement, chance_corrected(agreement, fleiss), alpha, chance_corrected(agreement, gwet)
     return dict(zip(EXACT, values, strict=True))
 
 
-def _beyond_chance(observed: Fraction | None, chance: Fraction) -> Fraction | None:
+def chance_corrected(observed: Any, chance: Any) -> Any:
+    """The share of what is possible beyond chance; None where nothing is, or nothing was observed."""
     return None if observed is None or chance == 1 else (observed - chance) / (1 - chance)
 
 

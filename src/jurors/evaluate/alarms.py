@@ -64,6 +64,10 @@ _KINDS = (
         "Trust the gold labels, not the grades, and look for mistakes in the gold labels",
     ),
     AlarmKind(
+        "selected_gold", _WARNING, "gold items are those that the panel doubts most, or least: no random draw",
+        "Draw gold items at random (`jurors audit plan`)",
+    ),
+    AlarmKind(
         "key_contradicts_grades", _WARNING, "the answer key contradicts the estimated scores or labels",
         "Use the scores that the key gives",
     ),

@@ -27,18 +27,11 @@ from numpy.typing import NDArray
 from jurors._lazy import is_computed, lazy_fields
 from jurors._numeric import Floats, Integers, sparse
 from jurors.errors import SketchError, match_name, name_positions
-from jurors.evaluate.agreement import PairDependence, PanelDependence, panel_dependence
+from jurors.evaluate import consistency
+from jurors.evaluate.agreement import PairDependence, PanelDependence, chance_corrected, panel_dependence
 from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.card import CardOptions, card_blocks, card_columns, keyed_columns, score_tables
-from jurors.evaluate.consistency import (
-    ORDINAL_MODELS,
-    AbstentionRates,
-    JurorLevels,
-    SelfAgreement,
-    abstention_rates,
-    juror_levels,
-    self_agreement,
-)
+from jurors.evaluate.consistency import SelfAgreement
 from jurors.evaluate.family import DeclaredFamilies
 from jurors.evaluate.ranking import JurorRanking, LeaderWithout, leaders_without, rank_jurors
 from jurors.evaluate.rules import RuleGrades
@@ -381,11 +374,11 @@ class Evaluation(Drawable):
         return None if self._panel is None else self._panel.effective_jurors
 
     @cached_property
-    def abstentions(self) -> AbstentionRates | None:
+    def abstentions(self) -> consistency.AbstentionRates | None:
         """How often each juror abstains on items of each true label; None where no juror abstains, or it is unknown."""
         if self.exam or self.sketch is None or self.sketch.tuples.abstained is None:
             return None
-        return abstention_rates(self.partition, self.target, self.level)
+        return consistency.abstention_rates(self.partition, self.target, self.level)
 
     @cached_property
     def confidence(self) -> NamedMapping | None:
@@ -395,7 +388,7 @@ class Evaluation(Drawable):
     @cached_property
     def repeats(self) -> SelfAgreement | None:
         """How consistent jurors are who answered an item several times; None where no juror did."""
-        return None if self.sketch is None else self_agreement(self.sketch.tuples, self.level)
+        return None if self.sketch is None else consistency.self_agreement(self.sketch.tuples, self.level)
 
     @cached_property
     def majority(self) -> Solution | None:
@@ -403,18 +396,18 @@ class Evaluation(Drawable):
         return None if self.sketch is None else evaluate_majority(self.sketch)
 
     @cached_property
-    def ordered(self) -> JurorLevels | None:
+    def ordered(self) -> consistency.JurorLevels | None:
         """Of ordered levels: how many levels each juror is off, and to which side; as its items are labelled."""
         if self.sketch is None or self.sketch.tuples.scale != "ordinal" or self.exam:
             return None
         partition = self.partition
-        return None if partition is None else juror_levels(partition.sketch, partition.by_true_label)
+        return None if partition is None else consistency.juror_levels(partition.sketch, partition.by_true_label)
 
     @property
     def is_on_a_line(self) -> bool:
         """Whether ordered levels were graded as places on one line; of groups graded separately, the largest."""
         largest = max(self.islands, key=lambda island: island.items, default=None)
-        return (self.model if largest is None else largest.model) in ORDINAL_MODELS
+        return (self.model if largest is None else largest.model) in consistency.ORDINAL_MODELS
 
     @property
     def details(self) -> dict[str, Any]:
@@ -564,7 +557,7 @@ class KeyedEvaluation(_Solved, Drawable):
         """The labels."""
         return self.sketch.labels
 
-    @property
+    @cached_property
     def items(self) -> int:
         """How many items have a true label."""
         return int(self.by_true_label.sum())
@@ -578,7 +571,7 @@ class KeyedEvaluation(_Solved, Drawable):
     def kappa(self) -> NamedMapping:
         """Juror -> Cohen's kappa with the key; None without votes, or where juror and key only ever give one label."""
         rows = zip(self.jurors, self.solution.to_float().score.values(), self._chance, strict=True)
-        return NamedMapping((j, None if x is None else _beyond_chance(x, by_chance)) for j, x, by_chance in rows)
+        return NamedMapping((j, chance_corrected(x, by_chance)) for j, x, by_chance in rows)
 
     @cached_property
     def interval(self) -> Intervals:
@@ -593,7 +586,7 @@ class KeyedEvaluation(_Solved, Drawable):
             for (j, of_juror), items in zip(floats.accuracy.items(), by_label, strict=True)
         )
         kappa = NamedMapping(
-            (j, None if self.kappa[j] is None else tuple(_beyond_chance(x, by_chance) for x in score[j]))
+            (j, None if self.kappa[j] is None else tuple(chance_corrected(x, by_chance) for x in score[j]))
             for j, by_chance in zip(self.jurors, self._chance, strict=True)
         )
         return Intervals(score=score, accuracy=accuracy, kappa=kappa)
@@ -625,10 +618,10 @@ class KeyedEvaluation(_Solved, Drawable):
         return found.effective_jurors if is_known else None
 
     @cached_property
-    def ordered(self) -> JurorLevels | None:
+    def ordered(self) -> consistency.JurorLevels | None:
         """Of ordered levels: how many levels each juror is off, and to which side; None for labels without order."""
         is_ordered = self.sketch.tuples.scale == "ordinal"
-        return juror_levels(self.sketch, self.by_true_label) if is_ordered else None
+        return consistency.juror_levels(self.sketch, self.by_true_label) if is_ordered else None
 
     def correlation(self, label: Label, jurors: Sequence[str]) -> Fraction | None:
         """The error correlation of two or more jurors on items of this true label; None where there is no item."""
@@ -775,10 +768,6 @@ class KeyedEvaluation(_Solved, Drawable):
 
 def _wilson(share: float | None, items: float) -> tuple[float, float] | None:
     return None if share is None else wilson_interval(share, items)
-
-
-def _beyond_chance(share: float, by_chance: float) -> float | None:
-    return None if by_chance == 1 else (share - by_chance) / (1 - by_chance)
 
 
 def evaluate_with_key(sketch: Sketch, by_true_label: Integers) -> KeyedEvaluation:

@@ -147,7 +147,7 @@ def _frame_name(frame: Any) -> str:
 
 def _inspect_votes(opened: OpenedVotes, files: Sequence[str], reading: Mapping[str, Any]) -> Inspection:
     votes, seen = opened.votes, replace(opened.seen, files=tuple(files))
-    if votes is None:  # the command reads one of a log's questions or tasks, where it has several
+    if votes is None:  # of a log with several questions or tasks, one can be read
         read_one = command_line("inspect", files, {"tool": opened.question})
         steps = () if opened.question is None else (Step(read_one, "read one of its questions"),)
         return replace(seen, obstacles=() if seen.fault else (_UNLIKE,), steps=steps)

@@ -201,8 +201,7 @@ def next_steps(
     is_empty = key in votes.jurors and not votes.take([str(key)]).n_votes  # a column that is only called like a key
     if key is not None and not is_empty:
         options["ignore"] = tuple(name for name in _with(options.get("ignore"), ()) if name != key)
-        why = "compare the jurors with the answer key"
-        yield Step(command_line("score", files, options, "--key", key), why)
+        yield Step(command_line("score", files, options, "--key", key), "compare the jurors with the answer key")
 
 
 def _system_column(votes: Votes) -> str | None:

@@ -368,7 +368,9 @@ def _compare_runs(source: SystemVotes, earlier: Votes, groups: NDArray[Any]) -> 
         parts.append((row + first_row, juror_of[juror], label_of[code]))
     row, juror, code = (np.concatenate(part) for part in zip(*parts, strict=True))
     rows = now.rows + earlier.rows
-    both = Votes.from_codes((np.arange(rows), row), (jurors, juror), (labels, code), labels=labels)
+    both = Votes.from_codes(
+        items=np.arange(rows), jurors=jurors, values=labels, item=row, juror=juror, value=code, labels=labels
+    )
     both = replace(both, scale=now.scale, scale_why=now.scale_why, labels_told=True)
     if now.counts is not None or earlier.counts is not None:
         both = replace(both, counts=np.concatenate([now.weights, earlier.weights]))

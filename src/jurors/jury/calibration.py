@@ -39,7 +39,7 @@ from jurors.uncertainty.calibrate import (
 )
 from jurors.uncertainty.intervals import panel_errors
 from jurors.uncertainty.reference import Population, own_population, read_reference, shipped_population
-from jurors.uncertainty.scenarios import JuryVotes, count_independent_jurors, majority_posterior
+from jurors.uncertainty.scenarios import JuryVotes, count_independent_jurors, majority_posterior, weigh_gold
 
 INDEPENDENT_POPULATION = Population(  #: no shared error, no deviations: the counts as if errors were independent
     center=0.0, slope=0.0, log_spread=0.0, sd=0.0, independent=0.0, label_bias=0.0, deviation=0.0, label_deviation=0.0,
@@ -136,25 +136,27 @@ class Calibration:
             shares = expected_labels(jury, self.population_of(evaluation), rho=self._rho)
         return _partition(sketch, *shares, jury)
 
-    def predicted_labels(self, evaluation: Evaluation) -> tuple[Partition, Floats] | None:
+    def predicted_labels(self, evaluation: Evaluation, gold: Integers) -> tuple[Partition, Floats, float] | None:
         """What gold items test: the calibrated labels without gold.
 
         Returns
         -------
         tuple or None
-            The labels, and equally likely values of the share of them that is wrong; None where nothing is calibrated.
+            The labels, equally likely values of the share of them that is wrong, and how many random gold items each
+            gold item counts as; None where nothing is calibrated.
         """
         sketch = evaluation.sketch
         if sketch is None or has_too_few_jurors(evaluation) or self.errors == "independent":
             return None
         if (rules := self._rules(evaluation, sketch)) is not None:
             _, low, high = rules.wrong_labels
-            return rules.partition, np.linspace(low, high, 101)
+            return rules.partition, np.linspace(low, high, 101), 1.0
         with single_threaded():
             _, posterior, noise_of = calibration_basis(evaluation, evaluation, sketch)
             jury, _, _ = self._votes_and_gold(evaluation, sketch, posterior)
             shares = calibrate(jury, self.population_of(evaluation), rho=self._rho, noise=noise_of())
-            return _partition(sketch, shares.sums.posterior, shares.sums.best, jury), shares.wrong_label_values
+            labels = _partition(sketch, shares.sums.posterior, shares.sums.best, jury)
+            return labels, shares.wrong_label_values, weigh_gold(jury, gold.astype(np.float64))
 
     def new_posterior(self, evaluation: Evaluation, sketch: Sketch, posterior: Floats) -> Floats:
         """The calibrated posterior of decision tuples of the same jurors that were not graded.

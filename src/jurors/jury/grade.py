@@ -177,11 +177,11 @@ def _grade_counted(counted: CountedVotes, known: Integers | None, grading: Gradi
         # tested are the calibrated labels made without the gold items, where there are any
         without = replace(calibration, gold=None)
         plain = replace_unread(blind, representatives=representatives, sketch=sketch, calibration=without)
-        predicted = without.predicted_labels(plain)
+        predicted = without.predicted_labels(plain, gold)
         if predicted is None:
             test, of_gold = check_gold(blind.independent.partition or result.independent.partition, gold)
         else:
-            test, of_gold = check_gold(predicted[0], gold, predicted[1])
+            test, of_gold = check_gold(predicted[0], gold, *predicted[1:])
         calibration = replace(calibration, blind=blind)
         alarms = sort_by_severity([*of_gold, *result.alarms])
         result = replace(result, gold=test, alarms=alarms, calibration=calibration)

@@ -368,7 +368,7 @@ class EngineLabelling:
         return f"<p>{escape(repr(self))}</p>"
 
 
-_MOST_READ = 10_000_000  # rows of Parquet; with more, votes stay in DuckDB
+_MOST_READ = 1_000_000  # rows of Parquet; with more, votes stay in DuckDB
 
 
 def label_on_disk(

@@ -485,8 +485,11 @@ class Drift:
         """Raise the alarm, or let more items count as one: if they depend on each other, or while that is not known."""
         if self.block == "auto":
             borders = [0, *(segment.end for segment in self._segments.closed), self.items]
-            around = borders[detection.border], borders[detection.border + 2]
-            size, is_known = self._segments.history.dispersion(detection.part, detection.series, *around)
+            since, here, until = borders[detection.border : detection.border + 3]
+            # Where the stream changed, or was back, or a change was accepted.
+            changes = {here, *(item for alarm in self.alarms for item in (alarm.since - 1, alarm.cleared or 0))}
+            of, history = (detection.part, detection.series), self._segments.history
+            size, is_known = history.dispersion(*of, since, until, changes)
             if not is_known:
                 size = max(size, BASE)
                 self._provisional.add((detection.subject, detection.series))

@@ -63,10 +63,10 @@ from __future__ import annotations
 import base64
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -289,7 +289,9 @@ class BlockHistory:
             self.ends = self.ends[1::2]
             self.size *= 2
 
-    def dispersion(self, part: SeriesPart, series: int, since: int, until: int) -> tuple[float, bool]:
+    def dispersion(
+        self, part: SeriesPart, series: int, since: int, until: int, changes: Iterable[int]
+    ) -> tuple[float, bool]:
         """How many items count as one, in a series that may have changed between two borders.
 
         Parameters
@@ -297,7 +299,9 @@ class BlockHistory:
         part, series
             What may have changed.
         since, until
-            After how many items, at the earliest and at the latest: the blocks between are left out.
+            After how many items, at the earliest and at the latest: short blocks between are left out.
+        changes
+            After how many items the stream changed, this change and earlier ones: no difference there is dependence.
 
         Returns
         -------
@@ -311,10 +315,14 @@ class BlockHistory:
         counts = np.array([part.of(cells) for cells in self.counts])  # blocks x series x strata x categories
         if not len(counts) or self.ends[-1] < _FEWEST_ITEMS:
             return 1.0, False
-        halves = counts[np.array(self.ends) <= since], counts[np.array([0, *self.ends[:-1]]) >= until]
+        starts, ends = np.array([0, *self.ends[:-1]]), np.array(self.ends)
+        is_short = ends - starts < max(2 * BASE, (until - since) / 2)
+        kept = ~(is_short & (ends > since) & (starts < until))
+        places = [0, *sorted(changes), np.inf]
+        steady = [counts[kept & (starts >= begin) & (ends <= end)] for begin, end in pairwise(places)]
         largest, factor, is_known = 1.0, 1, False
         while True:
-            each = np.sum([_chi_square(half, factor) for half in halves], axis=0)  # 2 x series
+            each = np.sum([_chi_square(blocks, factor) for blocks in steady], axis=0)  # 2 x series
             every = each.sum(axis=1)
             if every[1] < _FEW:
                 return largest, is_known or not every[1]

@@ -33,29 +33,9 @@ from jurors.errors import SketchError, format_first_names, format_names, short_n
 from jurors.evaluate import card
 from jurors.evaluate.alarms import Alarm, AlarmPair, sort_by_severity
 from jurors.evaluate.card import CardColumn, CardOptions, RankedJurors
-from jurors.numeric.data import (
-    Numbers,
-    find_outliers,
-    interval_columns,
-    read_numbers,
-    shown,
-    shown_range,
-    with_interval,
-)
-from jurors.numeric.factor import (
-    FALSE_ALARMS,
-    MIN_JURORS_TO_TEST,
-    Covariances,
-    Factor,
-    Pair,
-    SharedErrorTest,
-    fit_shared_errors,
-    noise_ends,
-    plain_ends,
-    reliability_ends,
-    squared_ends,
-    standard_error,
-)
+from jurors.numeric import data, factor
+from jurors.numeric.data import Numbers, shown, shown_range
+from jurors.numeric.factor import FALSE_ALARMS, Factor, Pair
 from jurors.options import Grading, SourceOptions
 from jurors.results import Block, Columns, Drawable, Notes, Result, Table, count_noun, row_documents, shorten
 from jurors.sketch.connectivity import MIN_JURORS, connected_groups
@@ -104,7 +84,7 @@ class Validities:
         spread = np.hypot(self.validity[:, None] * error, self.deviation)
         low, middle, high = (self._quantile(mean, spread, share) for share in ((1 - level) / 2, 0.5, (1 + level) / 2))
         most = np.maximum(np.abs(middle), 1.0)[:, None]  # a correlation is at most 1, unless the estimate is beyond
-        return middle**2, squared_ends(np.clip(np.column_stack([low, high]), -most, most))
+        return middle**2, factor.squared_ends(np.clip(np.column_stack([low, high]), -most, most))
 
     def reach(self, error: Floats, level: float) -> Floats:
         """Half widths of the intervals around items' values, in standard deviations of the common factor.
@@ -161,7 +141,7 @@ class ErrorPair:
     is_fitted: bool  #: whether the model still ignores the correlation, which may bias the grades
 
 
-def number_alarms(numbers: Numbers, shared: SharedErrorTest, outliers: int) -> Iterator[Alarm]:
+def number_alarms(numbers: Numbers, shared: factor.SharedErrorTest, outliers: int) -> Iterator[Alarm]:
     """All alarms about these grades, in no particular order.
 
     Parameters
@@ -199,9 +179,9 @@ def number_alarms(numbers: Numbers, shared: SharedErrorTest, outliers: int) -> I
 
     if fit.outcome in ("possible", "above_variance"):
         # jurors whose numbers carry no information, and those whose numbers go down where the truth goes up
-        correlation, error = fit.correlation, standard_error(shared.influence.correlation())
+        correlation, error = fit.correlation, factor.standard_error(shared.influence.correlation())
         level = 1 - FALSE_ALARMS / len(fit.graded)
-        ends = reliability_ends(correlation, error, level, len(fit.moments.given))
+        ends = factor.reliability_ends(correlation, error, level, len(fit.moments.given))
         for place, k in enumerate(fit.graded):
             low, high = map(float, ends[place])
             if low == 0 and high < _LITTLE:
@@ -218,7 +198,7 @@ def number_alarms(numbers: Numbers, shared: SharedErrorTest, outliers: int) -> I
         yield Alarm("outlier_values", "note", message, float(outliers))
 
 
-def _impossible(jurors: Sequence[str], shared: SharedErrorTest) -> Iterator[Alarm]:
+def _impossible(jurors: Sequence[str], shared: factor.SharedErrorTest) -> Iterator[Alarm]:
     """No juror's loading can be imaginary, nor its square more than the variance of its numbers."""
     fit = shared.factor
     names = tuple(jurors[k] for k in fit.graded)
@@ -236,12 +216,12 @@ def _impossible(jurors: Sequence[str], shared: SharedErrorTest) -> Iterator[Alar
         for i, j in combinations(fit.graded.tolist(), 2):
             weight = np.zeros_like(fit.moments.covariance)
             weight[i, j] = 1.0
-            error = standard_error(fit.moments.row_sum_influence(weight))[i]
+            error = factor.standard_error(fit.moments.row_sum_influence(weight))[i]
             z_scores.append(_z_score(abs(fit.moments.covariance[i, j]), error))
         message = f"the correlations of {format_names(names, 3)} contradict each other: reliabilities come out negative"
         yield alarm(min(z_scores), "negative_loading", message, names)
     elif fit.outcome == "above_variance":
-        errors = standard_error(shared.influence.error_variance())
+        errors = factor.standard_error(shared.influence.error_variance())
         for k, error in zip(fit.graded, errors, strict=True):
             if fit.error_variance[k] < 0:
                 message = (
@@ -262,7 +242,7 @@ def _linked(pairs: Sequence[Pair], size: int) -> Iterator[tuple[tuple[int, ...],
 
 
 def _error_alarm(
-    jurors: Sequence[str], shared: SharedErrorTest, group: tuple[int, ...], pairs: Sequence[Pair], sign: str
+    jurors: Sequence[str], shared: factor.SharedErrorTest, group: tuple[int, ...], pairs: Sequence[Pair], sign: str
 ) -> Alarm:
     """One alarm for a group that correlated errors link; as severe as its most severe pair."""
     names, z_scores = tuple(jurors[k] for k in group), shared.z_scores
@@ -277,8 +257,8 @@ def _error_alarm(
     message += "" if np.isnan(correlation) else f" ({correlation:.2f})"
     message += "; the model allows for it" if first in shared.factor.free else ""
     fitted = len(set(pairs) - set(shared.factor.free))
-    if fitted and len(shared.factor.graded) < MIN_JURORS_TO_TEST:
-        message += f"; with fewer than {MIN_JURORS_TO_TEST} jurors, it may be another pair"
+    if fitted and len(shared.factor.graded) < factor.MIN_JURORS_TO_TEST:
+        message += f"; with fewer than {factor.MIN_JURORS_TO_TEST} jurors, it may be another pair"
     elif fitted:
         which = "it" if len(pairs) == 1 else "all of it" if fitted == len(pairs) else f"{fitted} of the pairs"
         message += f"; the model ignores {which}, which may bias the grades"
@@ -354,13 +334,13 @@ class NumberGrades(RankedJurors, Drawable):
 
     def _grade_columns(self) -> dict[str, Any]:
         columns: dict[str, Any] = {"juror": self.jurors, "numbers": self.numbers}
-        columns |= interval_columns(self, "reliability") | {"rmse": self.rmse, "bias": self.bias}
+        columns |= data.interval_columns(self, "reliability") | {"rmse": self.rmse, "bias": self.bias}
         for name in _LINE:
-            columns |= interval_columns(self, name)
+            columns |= data.interval_columns(self, name)
         return columns
 
     def _columns(self) -> Columns:
-        independent = interval_columns(self.independent, "reliability", "independent_reliability")
+        independent = data.interval_columns(self.independent, "reliability", "independent_reliability")
         return self._grade_columns() | independent
 
     def _document(self) -> dict[str, Any]:
@@ -456,7 +436,9 @@ def interval_table(
 ) -> Table:
     """A row per juror: some estimates, each with its interval."""
     headings = ("juror", *(head for name in names for head in (name.replace("rmse", "RMSE"), f"{level * 100:g}%")))
-    rows = tuple((jurors[k], *(cell for name in names for cell in with_interval(estimates, name, k))) for k in order)
+    rows = tuple(
+        (jurors[k], *(cell for name in names for cell in data.with_interval(estimates, name, k))) for k in order
+    )
     return Table(headings, rows, title=title, right=tuple(range(1, len(headings))))
 
 
@@ -466,7 +448,7 @@ class CalibratedNumbers:
 
     numbers: Numbers
     outliers: tuple[tuple[Any, str, float], ...]
-    shared_errors: SharedErrorTest
+    shared_errors: factor.SharedErrorTest
     alarms: tuple[Alarm, ...]
 
 
@@ -506,7 +488,7 @@ def grade_numbers(source: Any, *, level: float = 0.95, **reading: Unpack[SourceO
     ([0.3, 0.18, 0.46], [0.65, 0.41, 0.98])
     """
     confidence = Grading(level=level)
-    numbers = read_numbers(source, **reading)
+    numbers = data.read_numbers(source, **reading)
     with single_threaded():
         return number_grades_by(calibrate_numbers(numbers), confidence.level)
 
@@ -533,10 +515,10 @@ def calibrate_numbers(given: Numbers) -> CalibratedNumbers:
             needed=MIN_JURORS,
             given=len(given.jurors),
         )
-    cells = find_outliers(given.values)
+    cells = data.find_outliers(given.values)
     outliers = tuple((given.items[i], given.jurors[j], float(given.values[i, j])) for i, j in np.argwhere(cells))
     numbers = given.without(cells) if outliers else given
-    shared = fit_shared_errors(Covariances.of(numbers.values))
+    shared = factor.fit_shared_errors(factor.Covariances.of(numbers.values))
     alarms = sort_by_severity((*given.notes, *number_alarms(numbers, shared, len(outliers))))
     return CalibratedNumbers(numbers, outliers, shared, alarms)
 
@@ -554,15 +536,15 @@ def number_grades_by(calibrated: CalibratedNumbers, level: float) -> NumberGrade
     if (scale := fit.scale()) is not None:
         values["slope"][graded], values["offset"][graded] = scale.slope, scale.offset
         influence = shared.influence
-        error = standard_error(influence.correlation())
-        independent_ends[graded] = reliability_ends(fit.correlation, error, level, items)
+        error = factor.standard_error(influence.correlation())
+        independent_ends[graded] = factor.reliability_ends(fit.correlation, error, level, items)
         values["reliability"][graded], ends["reliability"][graded] = reference_validities().reliability(
             fit.correlation, error, level
         )
-        variance_error = standard_error(influence.error_variance())
-        ends["noise"][graded] = noise_ends(fit.error_variance[graded], variance_error, level, items)
+        variance_error = factor.standard_error(influence.error_variance())
+        ends["noise"][graded] = factor.noise_ends(fit.error_variance[graded], variance_error, level, items)
         for name, on_line in zip(("slope", "offset"), influence.lines(), strict=True):
-            ends[name][graded] = plain_ends(values[name][graded], standard_error(on_line), level, items)
+            ends[name][graded] = factor.plain_ends(values[name][graded], factor.standard_error(on_line), level, items)
         values["bias"] = values["offset"] + (values["slope"] - 1) * scale.mean
         squares = values["bias"] ** 2 + (values["slope"] - 1) ** 2 * scale.variance + values["noise"] ** 2
         values["rmse"] = np.sqrt(squares)
@@ -686,7 +668,7 @@ def value_items(source: Any, *, level: float = 0.95, **reading: Unpack[SourceOpt
     Intervals are calibrated: they allow for errors that jurors share, ...
     """
     confidence = Grading(level=level)
-    numbers = read_numbers(source, **reading)
+    numbers = data.read_numbers(source, **reading)
     with single_threaded():
         return values_by(calibrate_numbers(numbers), confidence.level)
 

@@ -18,23 +18,10 @@ from jurors.errors import SketchError, VotesError, short_names
 from jurors.evaluate import card
 from jurors.evaluate.alarms import Alarm, sort_by_severity
 from jurors.evaluate.card import CardColumn, CardOptions
-from jurors.numeric.data import (
-    Numbers,
-    interval_columns,
-    read_numbers,
-    shown,
-    shown_range,
-    with_interval,
-)
+from jurors.numeric import data, grade
+from jurors.numeric.data import Numbers, shown, shown_range
 from jurors.numeric.factor import FALSE_ALARMS, squared_ends
-from jurors.numeric.grade import (
-    ABOUT_LINES,
-    NumberGrades,
-    about_numbers,
-    calibrate_numbers,
-    interval_table,
-    number_grades_by,
-)
+from jurors.numeric.grade import NumberGrades
 from jurors.options import Grading, SourceOptions
 from jurors.results import Block, Columns, Drawable, Table, count_noun, row_documents, shorten
 from jurors.votes.codes import midpoint, numerals
@@ -221,19 +208,19 @@ class NumberScores(Drawable):
     def _score_columns(self) -> dict[str, Any]:
         columns: dict[str, Any] = {"juror": self.jurors, "numbers": self.by_key.numbers}
         for name in _MEASURES:
-            columns |= interval_columns(self.by_key, name)
+            columns |= data.interval_columns(self.by_key, name)
         for name in _ESTIMATES:
-            columns |= interval_columns(self.grades, name, f"estimated_{name}", len(self.jurors))
+            columns |= data.interval_columns(self.grades, name, f"estimated_{name}", len(self.jurors))
         return columns
 
     def _columns(self) -> Columns:
         model = None if self.grades is None else self.grades.independent
-        independent = interval_columns(model, "reliability", "independent_reliability", len(self.jurors))
+        independent = data.interval_columns(model, "reliability", "independent_reliability", len(self.jurors))
         return self._score_columns() | independent
 
     def _document(self) -> dict[str, Any]:
         return {
-            **about_numbers(self),
+            **grade.about_numbers(self),
             "jurors": row_documents(self._score_columns()),
             "independent": None if self.grades is None else self.grades.independent.document(self.jurors, self.level),
             "remarks": self.remarks,
@@ -278,16 +265,16 @@ class NumberScores(Drawable):
     def _full_blocks(self, order: Sequence[int]) -> Iterator[Block]:
         """Every interval, and reliabilities beside those without the key."""
         for names in (("rmse", "bias", "correlation"), ("slope", "offset", "noise")):
-            yield interval_table("by the key", self.jurors, self.by_key, names, self.level, order)
+            yield grade.interval_table("by the key", self.jurors, self.by_key, names, self.level, order)
         sure = f"{self.level * 100:g}%"
         headings = ("juror", "by the key", sure, "estimated", sure, "if independent", sure)
         estimates = (self.by_key, self.grades, None if self.grades is None else self.grades.independent)
         rows = tuple(
-            (self.jurors[k], *(cell for each in estimates for cell in with_interval(each, "reliability", k)))
+            (self.jurors[k], *(cell for each in estimates for cell in data.with_interval(each, "reliability", k)))
             for k in order
         )
         yield Table(headings, rows, title="reliability: by the key and without it", right=tuple(range(1, 7)))
-        yield card.wrapped("By the key, RMSE and bias are of the number minus the true value.", ABOUT_LINES)
+        yield card.wrapped("By the key, RMSE and bias are of the number minus the true value.", grade.ABOUT_LINES)
 
     def by_juror(self) -> Table:
         """A row per juror by the key, with the columns that every card has."""
@@ -345,7 +332,7 @@ def score_numbers(source: Any, key: Any, *, level: float = 0.95, **reading: Unpa
     ([0.92, 0.6, 0.97], [0.3, 0.18, 0.46])
     """
     confidence = Grading(level=level)
-    numbers = read_numbers(source, **reading)
+    numbers = data.read_numbers(source, **reading)
     truth, about_key = true_values(key, source, numbers)
     with single_threaded():
         return _score(numbers, truth, about_key, confidence.level)
@@ -355,11 +342,11 @@ def _score(numbers: Numbers, truth: Floats, about_key: tuple[str, ...], level: f
     known = truth[~np.isnan(truth)]
     calibrated, grades, remarks = None, None, list[str]()
     try:
-        calibrated = calibrate_numbers(numbers)
+        calibrated = grade.calibrate_numbers(numbers)
     except SketchError as error:
         remarks.append(f"no estimates without the key: {error}")
     else:
-        grades = number_grades_by(calibrated, level)
+        grades = grade.number_grades_by(calibrated, level)
         if calibrated.outliers:
             remarks.append("outliers are left out of the estimates without the key, and included in the scores by it")
     without_outliers = numbers if calibrated is None else calibrated.numbers

@@ -20,30 +20,16 @@ from numpy.typing import NDArray
 from jurors._numeric import Floats
 from jurors.errors import VotesError, match_name
 from jurors.options import Duplicates, PairOptions, PairReading, Reading
+from jurors.votes import pair_columns
 from jurors.votes.codes import NO_VOTE_WORDS, factorize
 from jurors.votes.frame import collect, column, is_frame, open_frame
 from jurors.votes.io.csv import possible_names
 from jurors.votes.io.duckdb_table import SourceTable, open_table
 from jurors.votes.io.local_files import BOM, row_fault
 from jurors.votes.layout import find_column, quoted_names
-from jurors.votes.pair_columns import (
-    DOWN,
-    FIRST,
-    HALF,
-    SECOND,
-    TIE,
-    UP,
-    PairColumns,
-    are_flags,
-    certain_pair_columns,
-    flag_side,
-    is_tie,
-    may_name_pairs,
-    pair_columns,
-    sides_of,
-)
-from jurors.votes.read import clean_cells, factorized, in_natural_order
-from jurors.votes.table import Column, Votes
+from jurors.votes.pair_columns import DOWN, FIRST, HALF, SECOND, TIE, UP, PairColumns
+from jurors.votes.read import Column, clean_cells, factorized, in_natural_order
+from jurors.votes.table import Votes
 
 Ints = NDArray[np.int64]
 
@@ -251,10 +237,10 @@ def _flagged(columns: PairColumns, names: Sequence[str], cells: dict[int, Column
 def _one_flag(columns: PairColumns, names: Sequence[str], cells: dict[int, Column]) -> PairQuestion:
     """A flag that is 1 where the side in its name won, 0 where the other did; perhaps another flag for ties."""
     flag, *tie = columns.answers
-    side = flag_side(names[flag], (names[columns.left], names[columns.right])) or FIRST
+    side = pair_columns.flag_side(names[flag], (names[columns.left], names[columns.right])) or FIRST
     words, code = [str(v).strip().casefold() for v in clean_cells(cells[flag][0], column=names[flag])], cells[flag][1]
     outcomes = dict.fromkeys(UP, side) | dict.fromkeys(DOWN, -side) | dict.fromkeys(HALF, TIE)
-    read = np.array([outcomes.get(w, TIE if is_tie(w) else np.nan) for w in words], dtype=np.float64)[code]
+    read = np.array([outcomes.get(w, TIE if pair_columns.is_tie(w) else np.nan) for w in words], dtype=np.float64)[code]
     absent = np.array([word in _NOTHING | NO_VOTE_WORDS for word in words], dtype=np.bool_)[code]
     if (unknown := np.isnan(read) & ~absent).any():
         row = int(np.argmax(unknown))
@@ -281,7 +267,7 @@ def _outcomes(
     values = [None if v is None else str(options.names.get(v, v)) for v in values]
     absent = np.array([v is None or v.casefold() in NO_VOTE_WORDS for v in values], dtype=np.bool_)[code]
 
-    named_sides = sides_of(values, (names[columns.left], names[columns.right]))
+    named_sides = pair_columns.sides_of(values, (names[columns.left], names[columns.right]))
     by_side = np.array([np.nan if side is None else side for side in named_sides], dtype=np.float64)[code]
     place = {name: k for k, name in enumerate(dict.fromkeys([*sides[0][0], *sides[1][0]]))}
     answer = np.array([place.get(value, -1) for value in values])[code]
@@ -307,7 +293,7 @@ def _outcomes(
 def _refuse(row: int, name: str, values: Sequence[str | None], code: NDArray[Any]) -> NoReturn:
     """Raise with what would make this answer, or 0 and 1 that may mean either, understood."""
     given = [value for value in values if value is not None and value.casefold() not in NO_VOTE_WORDS]
-    if are_flags(given):
+    if pair_columns.are_flags(given):
         up, down = next((v for v in given if v.casefold() in UP), "1"), next(v for v in given if v.casefold() in DOWN)
         raise VotesError(
             f"column {name!r} contains {down} and {up}, which may mean the first and the second object or the reverse; "
@@ -404,7 +390,7 @@ def holds_pairs(source: Any, options: Reading) -> bool:
         return False
     try:
         with open_table(source, options) as table:
-            return certain_pair_columns(table.names, table.facts) is not None
+            return pair_columns.certain_pair_columns(table.names, table.facts) is not None
     except VotesError:  # the reader will report what is wrong with it
         return False
 
@@ -425,12 +411,12 @@ def _may_hold(source: Any) -> bool:
         return True
     text = head.removeprefix(BOM).decode("utf-8", "replace").lstrip()
     if text.startswith(("{", "[")):
-        return may_name_pairs(list(dict.fromkeys(re.findall(r'"([^"\n]+)"\s*:', text))))
-    return may_name_pairs([name.strip() for name in possible_names(text)])
+        return pair_columns.may_name_pairs(list(dict.fromkeys(re.findall(r'"([^"\n]+)"\s*:', text))))
+    return pair_columns.may_name_pairs([name.strip() for name in possible_names(text)])
 
 
 def _find_columns(names: Sequence[str], facts: Any, options: PairReading) -> PairColumns:
-    columns = pair_columns(names, facts, options)
+    columns = pair_columns.pair_columns(names, facts, options)
     if columns is None:
         raise VotesError(
             f"no columns of two objects and a winner among {quoted_names(names)}; name them with "

@@ -23,13 +23,7 @@ from jurors.evaluate.solution import is_number
 from jurors.jury.label import Labelling
 from jurors.reporting.tables import IntervalRow, key_lines, label_advice, names
 from jurors.results import count_noun
-from jurors.uncertainty.alarms import (
-    check_with_key,
-    clearly_weak,
-    could_be_equal,
-    scores_and_errors,
-    worse_than_chance,
-)
+from jurors.uncertainty.alarms import check_with_key, clearly_weak, could_be_equal, scores_and_errors, worse_than_chance
 
 # -- the verdict --
 

@@ -18,12 +18,7 @@ from jurors.evaluate.card import percent
 from jurors.jury.inputs import source_votes
 from jurors.jury.kinds import NUMBERS, PREFERENCES, Kind
 from jurors.numeric.data import Numbers, numbers_of, shown
-from jurors.numeric.grade import (
-    ABOUT_VALUES,
-    calibrate_numbers,
-    number_grades_by,
-    values_by,
-)
+from jurors.numeric.grade import ABOUT_VALUES, calibrate_numbers, number_grades_by, values_by
 from jurors.pairwise.data import Preferences
 from jurors.pairwise.grade import INDEPENDENT, fit_ranking, pair_grades_by, ranking_by
 from jurors.reporting.charts.base import number

@@ -377,16 +377,9 @@ def render(
     from markupsafe import Markup
 
     from jurors.evaluate.card import footnotes, heading
+    from jurors.reporting import tables
     from jurors.reporting.content import actions, first_and_last, people, ranking, shown_alarms, verdict
     from jurors.reporting.sections import systems_chart, tabs
-    from jurors.reporting.tables import (
-        audit_lines,
-        audit_tables,
-        method_sentence,
-        number_tables,
-        sentences,
-        system_tables,
-    )
 
     e, keyed, audit, compared = findings.evaluation, findings.keyed, findings.audit, findings.systems
     rows = ranking(e, keyed)
@@ -426,11 +419,13 @@ def render(
         can_rank=sum(row.is_ranked for row in rows), has_key=keyed is not None,
         by=by, level=interval_name(e.level), low=low, high=high, axis=f"{low * 100:.0f} – {high * 100:.0f}%",
         actions=actions(e, findings.labelling, command, keyed=keyed), tabs=shown_tabs,
-        proved=[] if audit is None else audit_lines(audit), proofs=[] if audit is None else audit_tables(audit),
+        proved=[] if audit is None else tables.audit_lines(audit),
+        proofs=[] if audit is None else tables.audit_tables(audit),
         audit=Markup(inert(compact_json(audit.to_dict()))) if audit is not None else "",  # noqa: S704 - inert
         compared=[] if compared is None else compared.sentences(),
-        system_tables=[] if compared is None else system_tables(compared), system_chart=exhibits.get("systems"),
-        method=method_sentence(findings), footnotes=sentences(footnotes(e)), tables=number_tables(findings),
+        system_tables=[] if compared is None else tables.system_tables(compared), system_chart=exhibits.get("systems"),
+        method=tables.method_sentence(findings), footnotes=tables.sentences(footnotes(e)),
+        tables=tables.number_tables(findings),
         numbers=numbers, numbers_type=numbers_type, numbers_note=numbers_note,
         specs=specs, vega=runtime.packed,
         unshown=[(x, command("report", "--chart", x.id.removesuffix("-key"), "-o", f"{x.id}.svg")) for x in unshown],

@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass
 from inspect import signature
 from threading import Event, Thread
 from typing import Any
+from uuid import uuid4
 
 import click
 import uvicorn
@@ -135,22 +136,42 @@ class Upkeep:
 class Notifier:
     """A background thread of the main process: it sends the alarms that workers raise and clear to webhooks.
 
-    The store holds which alarms are known and what is still to be sent, so that a restart loses and repeats nothing.
+    The store holds which alarms are known and what is still to be sent, so that a restart loses and repeats nothing. Of
+    several servers on a store, the one that has the lease sends; if it ends, another goes on where it stopped.
     """
+
+    _LEASE = 60.0  # seconds without a sign of life until another server takes over
 
     def __init__(self, store: SqlStore, notifications: NotificationQueue, every: float = 1.0) -> None:
         self._store, self._queue, self._every = store, notifications, every
+        self._name, self._until, self._renewal = uuid4().hex, -math.inf, -math.inf  # the lease; the monotonic clock
         self._examined: dict[int, Any] = {}  # project -> version and pending alarms when it was last examined
-        self._queue.restore(entry for state in store.notified().values() for entry in state["pending"])
         self._ended = Event()
         self._thread = Thread(target=self._run, name="notifier", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
-        """End after the current step."""
+        """End after the current step, and leave what is not sent to another server."""
         self._ended.set()
         self._thread.join()
+        with suppress(JurorsError):  # the store is down
+            if self._has_lease():
+                self._store.lease("notifier", self._name, 0.0)
         self._store.close()
+
+    def _has_lease(self) -> bool:
+        """Whether this server is the one that sends; when it becomes so, it goes on where the last one stopped."""
+        now = time.monotonic()
+        if now >= self._renewal:
+            is_new = now >= self._until
+            if not self._store.lease("notifier", self._name, self._LEASE):
+                self._until = -math.inf
+                return False
+            self._until, self._renewal = now + self._LEASE, now + self._LEASE / 3
+            if is_new:
+                self._examined.clear()
+                self._queue.restore(e for state in self._store.notified().values() for e in state["pending"])
+        return True
 
     def _run(self) -> None:
         pause = self._every
@@ -167,6 +188,8 @@ class Notifier:
 
     def step(self) -> None:
         """Examine the projects whose alarms may have changed, and send what is due."""
+        if not self._has_lease():
+            return
         versions, active = self._store.drift("version"), self._store.drift("active")
         projects, notified = self._store.projects(), self._store.notified()
         for project in projects:

@@ -34,7 +34,8 @@ def _tables() -> dict[str, tuple[str | None, str | None]]:
     """
     tables = {}
     for statement in chain.from_iterable(MIGRATIONS):
-        if made := re.match(r"CREATE TABLE (\w+)", statement):
+        made = re.match(r"CREATE TABLE (\w+)", statement)
+        if made is not None and made[1] != "leases":  # of servers that run now
             serial = re.search(r"(\w+) \{serial\}", statement)
             owner = "id" if made[1] == "projects" else "project" if "REFERENCES projects" in statement else None
             tables[made[1]] = serial and serial[1], owner

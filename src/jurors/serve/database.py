@@ -450,6 +450,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """CREATE TABLE notified (
             project BIGINT PRIMARY KEY REFERENCES projects (id) ON DELETE CASCADE, state TEXT NOT NULL)""",
     ),
+    ("CREATE TABLE leases (name TEXT PRIMARY KEY, owner TEXT NOT NULL, until DOUBLE PRECISION NOT NULL)",),
 )
 
 
@@ -528,7 +529,8 @@ _LONGEST_WINDOW = {True: 1e9, False: 1e12}  #: seconds (30 years), or items
 
 def check_window(settings: Mapping[str, Any]) -> None:
     """OptionError where the window of new settings is none, or one whose panes are too short or too many."""
-    window = Window.of(settings.get("window") or 1_000)
+    given = settings.get("window")
+    window = Window.of(1_000 if given is None else given)
     if window.by_time and window.step < 1:
         problem = "its step is shorter than a second"
     elif window.size > _LONGEST_WINDOW[window.by_time]:
@@ -537,10 +539,8 @@ def check_window(settings: Mapping[str, Any]) -> None:
         problem = f"it has more than {_MOST_PANES} steps"
     else:
         return
-    value = settings["window"]
-    raise OptionError(
-        f"window {value!r:.60} cannot be used: {problem}", code="out_of_range", name="window", value=value
-    )
+    message = f"window {given!r:.60} cannot be used: {problem}"
+    raise OptionError(message, code="out_of_range", name="window", value=given)
 
 
 COLUMNS = "id, name, settings, created, version, updated, items, votes, numbered, late"

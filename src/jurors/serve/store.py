@@ -568,6 +568,16 @@ class SqlStore:
         changes = "ON CONFLICT (project) DO UPDATE SET state = excluded.state"
         self.execute(f"INSERT INTO notified (project, state) VALUES (?, ?) {changes}", project, json.dumps(state))
 
+    def lease(self, name: str, owner: str, seconds: float) -> bool:
+        """Whether a task is this owner's for so many seconds: that of nobody else, or of one that did not renew it."""
+        now = time.time()
+        sql = (
+            "INSERT INTO leases (name, owner, until) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE"
+            " SET owner = excluded.owner, until = excluded.until"
+            " WHERE leases.owner = excluded.owner OR leases.until <= ?"
+        )
+        return bool(self.execute(sql, name, owner, now + seconds, now))
+
     # -- API keys: their hashes, never the keys ------------------------------------------------------------------
 
     def add_key(self, key: ApiKey) -> None:

@@ -19,26 +19,14 @@ from jurors._numeric import Integers
 from jurors.errors import VotesError
 from jurors.options import Label, Reading, ReadingOptions
 from jurors.sketch.sketch import Sketch
+from jurors.votes import read
 from jurors.votes.codes import LARGEST_COUNT, Finding, checked_counts, code_type, ordered_labels, recode
 from jurors.votes.findings import repeated_rows
 from jurors.votes.io.duckdb_table import BLANKS, INTEGERS, SourceTable, ToolLog, open_source, type_family
 from jurors.votes.io.local_files import TablePart
 from jurors.votes.io.sources import Source
 from jurors.votes.layout import Layout
-from jurors.votes.read import (
-    cells,
-    clean_cells,
-    confident_votes,
-    fetch_column,
-    grid,
-    labels_of,
-    open_layout,
-    spelled_labels,
-    votes_of,
-    votes_of_log,
-    wide_votes,
-    with_table,
-)
+from jurors.votes.read import cells
 from jurors.votes.scale import Recoding, apply_scale, collapse_repeats, select_jurors, selects_jurors
 from jurors.votes.table import Votes, fits_dense, label_as_abstentions, with_findings
 
@@ -85,12 +73,12 @@ def read_counts(source: Source, **reading: Unpack[ReadingOptions]) -> Sketch | V
     options = Reading.of(reading)
     with open_source(source, options) as opened:
         if isinstance(opened, ToolLog):
-            return Sketch.from_votes(votes_of_log(opened, options))
-        table, layout = open_layout(opened, options)
+            return Sketch.from_votes(read.votes_of_log(opened, options))
+        table, layout = read.open_layout(opened, options)
         if layout.confidence:
             size = sum(part.path.stat().st_size for part in table.parts if part.path.exists())
             if size <= _MOST_BYTES or options.confidence is not None:
-                whole = confident_votes(table.keep(layout.kept), layout, options)
+                whole = read.confident_votes(table.keep(layout.kept), layout, options)
                 return whole if whole.confidence is not None else Sketch.from_votes(whole)
         votes = None  # as long as counting takes the votes themselves
         is_counted = layout.repeat is None and table.held is None  # where DuckDB reads it
@@ -99,10 +87,10 @@ def read_counts(source: Source, **reading: Unpack[ReadingOptions]) -> Sketch | V
         elif is_counted:
             votes = _count_wide(table, layout, options)
         if votes is None:
-            return Sketch.from_votes(votes_of(table.keep(layout.used), layout, options))
+            return Sketch.from_votes(read.votes_of(table.keep(layout.used), layout, options))
         votes = collapse_repeats(votes, options)
         repeated = repeated_rows(votes) if layout.kind != "counts" else ()
-        votes = with_table(votes, table, layout, options)
+        votes = read.with_table(votes, table, layout, options)
         return Sketch.from_votes(with_findings(votes, list(repeated)))
 
 
@@ -111,8 +99,8 @@ def _of_selected(table: SourceTable, layout: Layout, options: Reading) -> Source
     if layout.juror is None or not selects_jurors(options):
         return table
     cell = table.cell(layout.juror)
-    raw = fetch_column(table, f"SELECT DISTINCT {cell} AS v FROM {table.sql} WHERE v IS NOT NULL").tolist()
-    names = clean_cells(table.parse(raw, layout.juror), column=table.names[layout.juror])
+    raw = read.fetch_column(table, f"SELECT DISTINCT {cell} AS v FROM {table.sql} WHERE v IS NOT NULL").tolist()
+    names = read.clean_cells(table.parse(raw, layout.juror), column=table.names[layout.juror])
     cells = [str(cell) for cell in selected_cells(raw, names, options)]
     table.con.execute("CREATE OR REPLACE TEMP TABLE selected AS SELECT unnest(?::VARCHAR[]) AS v", [cells])
     rows = f"{cell} IS NULL OR ({cell})::VARCHAR IN (FROM selected)"
@@ -137,15 +125,15 @@ def _count_wide(table: SourceTable, layout: Layout, options: Reading) -> Votes |
         return None
     bare = ", ".join(f"c{k}" for k in columns)
     grouped = table.keep_rows(f"SELECT {shown}, n FROM (SELECT {bare}, count(*) AS n FROM {table.sql} GROUP BY ALL)")
-    times = fetch_column(grouped, "SELECT n AS v FROM kept")
+    times = read.fetch_column(grouped, "SELECT n AS v FROM kept")
     if layout.count is not None:
         try:
             times = weighted_counts(times, cells(grouped, layout.count), table.names[layout.count])
         except VotesError:  # the row of the file, not of the counts, must be named
             return None
-    codes, values = grid(grouped, layout.votes)
+    codes, values = read.grid(grouped, layout.votes)
     jurors = [table.names[k] for k in layout.votes]
-    return wide_votes(codes, values, jurors=jurors, items=None, counts=times, options=options)
+    return read.wide_votes(codes, values, jurors=jurors, items=None, counts=times, options=options)
 
 
 def weighted_counts(times: Integers, counts: Sequence[Any], name: str) -> Integers:
@@ -283,13 +271,13 @@ def _panel(table: SourceTable, pairs: str, juror: int, label: int, options: Read
     numbered = f"SELECT row_number() OVER () - 1 AS id, * FROM ({pairs} LIMIT {_MOST_PAIRS + 1})"
     con.execute(f"CREATE OR REPLACE TEMP TABLE pair AS {numbered}")
     rows = con.execute(f"SELECT {table.cell(juror)} AS j, {table.cell(label)} AS v FROM pair ORDER BY id").fetchall()
-    names = clean_cells(table.parse([row[0] for row in rows], juror), column=table.names[juror])
+    names = read.clean_cells(table.parse([row[0] for row in rows], juror), column=table.names[juror])
     if len(rows) > _MOST_PAIRS or None in names:
         return None
-    spelling = spelled_labels(table.parse([row[1] for row in rows], label), options, table.names[label])
+    spelling = read.spelled_labels(table.parse([row[1] for row in rows], label), options, table.names[label])
     if all(value is None for value in spelling.labels):
         raise VotesError(f"every vote in column {table.names[label]!r} is missing")
-    labels = labels_of(spelling, options)
+    labels = read.labels_of(spelling, options)
     jurors = ordered_labels(names)
     place = {name: k for k, name in enumerate(jurors)}
     by = np.array([place[name] for name in names])

@@ -101,9 +101,12 @@ _SURPRISE = 3.0  # standard errors below the prediction, where errors are assume
 # The predicted probability of so few correct labels, where the share is calibrated. Measured on the reference juries
 # (docs/calibration.md): rarer outcomes would miss most juries whose labels are worse than their interval allows.
 _IMPROBABLE = 0.025
+SELECTED = 0.5  #: gold that counts for less is no random draw: none of 1,100 draws on the reference juries did
 
 
-def check_gold(partition: Partition, gold: Integers, wrong: Floats | None = None) -> tuple[GoldTest, list[Alarm]]:
+def check_gold(
+    partition: Partition, gold: Integers, wrong: Floats | None = None, weight: float = 1.0
+) -> tuple[GoldTest, list[Alarm]]:
     """Test the grades on gold items: are as many labelled correctly as the probabilities predict?
 
     Parameters
@@ -114,13 +117,15 @@ def check_gold(partition: Partition, gold: Integers, wrong: Floats | None = None
         (T, R) gold items by tuple and true label.
     wrong
         Equally likely values of the calibrated share of wrong labels among all items, where there is one.
+    weight
+        How many random gold items each counts as (`weigh_gold`).
 
     Returns
     -------
     test : GoldTest
         Gold items, how many are labelled correctly, and how many were expected to be (None without probabilities).
     alarms : list of Alarm
-        One `gold_contradicts`, or none.
+        At most one `gold_contradicts` and one `selected_gold`.
     """
     by_tuple = gold.sum(axis=1)
     right = int(gold[np.arange(len(gold)), partition.chosen].sum())
@@ -141,13 +146,21 @@ def check_gold(partition: Partition, gold: Integers, wrong: Floats | None = None
         share = np.clip(np.array([1.0 - expected / items, wrong.mean()]), 1e-6, 1 - 1e-6)
         of_gold = expit(logit(np.clip(wrong, 1e-6, 1 - 1e-6)) + logit(share[0]) - logit(share[1]))
         is_surprising = right < expected and float(bdtr(right, items, 1.0 - of_gold).mean()) < _IMPROBABLE
-    if not is_surprising:
-        return test, []
-    message = (
-        f"the labels of {right} of {items} gold items are right, but the grades predict {expected:.0f}. "
-        "The gold labels contradict the grades"
-    )
-    return test, [Alarm("gold_contradicts", "alarm", message, right - expected)]
+    alarms = []
+    if is_surprising:
+        message = (
+            f"the labels of {right} of {items} gold items are right, but the grades predict {expected:.0f}. "
+            "The gold labels contradict the grades"
+        )
+        alarms.append(Alarm("gold_contradicts", "alarm", message, right - expected))
+    if weight < SELECTED:
+        others = float(partition.probability @ partition.sketch.counts) / partition.sketch.items
+        message = (
+            f"the gold items are no random draw: the panel is {'less' if expected / items < others else 'more'} sure "
+            f"of them than of the others. In the grades of the others, each counts as {weight:.2f} gold items"
+        )
+        alarms.append(Alarm("selected_gold", "warning", message, weight))
+    return test, alarms
 
 
 # -- default answers ---------------------------------------------------------------------------------------------------

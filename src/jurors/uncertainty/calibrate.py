@@ -23,6 +23,9 @@ quantiles are the intervals (`CalibratedShares`). The spread is added on the sca
 items have constant variance and whose inverse, sin², never leaves [0, 1]. A share of n items is a multiple of 1/n, so
 ends are rounded to the nearest one.
 
+Selected gold. Labels of the items that the panel doubts most say little about the others: taken for a random draw, 100
+of them leave 70% of three jurors' scores inside 90% intervals. So gold that is visibly selected counts for less.
+
 What gold items would tell. `forecast_half_widths` says how far gold items would narrow the scores, before any
 is labelled: gold items as they are to be expected (of every tuple its share, by true label as in the jury's calibrated
 posterior) are given to the calibration that real ones would be given to. On six real juries the mean half width that 20
@@ -66,6 +69,7 @@ from jurors.uncertainty.scenarios import (
     prior_scenarios,
     student_quantile,
     temper_posteriors,
+    weigh_gold,
 )
 
 # -- sums over items of each scenario's posterior, and of what stays unknown -------------------------------------------
@@ -100,7 +104,7 @@ class GoldSums:
     right: Floats  # (N, R, K) observed - expected
     met: Floats  # (N, R, K)
     expected: Floats  # (N, R) gold items of the label, expected
-    doubt_right: Floats  # (N, R) variance of the difference
+    doubt_right: Floats  # (N, R) variance of the difference, more where gold counts for less
     doubt_met: Floats
 
 
@@ -177,7 +181,9 @@ def _sparse(row: Integers, cell: Integers, rows: int) -> tuple[int, Any]:
     return first, csr_array((ones, from_first, pointer), shape=(rows, cells)).T
 
 
-def expected_sums(jury: JuryVotes, odds: list[Floats], drawn: Scenarios, gold: Floats | None) -> ExpectedSums:
+def expected_sums(
+    jury: JuryVotes, odds: list[Floats], drawn: Scenarios, gold: Floats | None, gold_weight: float = 1.0
+) -> ExpectedSums:
     """Sum every scenario's posterior over items, for every juror and for one more who gives the best labels.
 
     Parameters
@@ -186,6 +192,8 @@ def expected_sums(jury: JuryVotes, odds: list[Floats], drawn: Scenarios, gold: F
         As in `calibrate`.
     odds, drawn
         As `drawn_scenarios` returns them.
+    gold_weight
+        How far gold items show how the jurors do on the others (`weigh_gold`).
 
     Returns
     -------
@@ -230,7 +238,7 @@ def expected_sums(jury: JuryVotes, odds: list[Floats], drawn: Scenarios, gold: F
     caught = 0.0 if gold is None else float(gold.sum() - gold[np.arange(tuples), best].sum())
     return ExpectedSums(
         right, met, met[:, :, 0].sum(axis=1), prevalence, float(jury.weights.sum()), caught, posterior, best,
-        open_right, open_met, doubt, None if gold is None else _gold_sums(jury, odds, drawn, gold, best),
+        open_right, open_met, doubt, None if gold is None else _gold_sums(jury, odds, drawn, gold, best, gold_weight),
     )  # fmt: skip
 
 
@@ -269,7 +277,9 @@ def _by_method(drawn: Scenarios, cells: int = 1) -> list[tuple[int, slice | Inte
     return parts
 
 
-def _gold_sums(jury: JuryVotes, odds: list[Floats], drawn: Scenarios, gold: Floats, best: Integers) -> GoldSums:
+def _gold_sums(
+    jury: JuryVotes, odds: list[Floats], drawn: Scenarios, gold: Floats, best: Integers, gold_weight: float
+) -> GoldSums:
     rows = np.flatnonzero(gold.sum(axis=1) > 0)
     votes, counts = OneHot(jury, rows, best), gold[rows]
     known, count = counts.sum(axis=1), len(drawn.log_rho)
@@ -278,7 +288,7 @@ def _gold_sums(jury: JuryVotes, odds: list[Floats], drawn: Scenarios, gold: Floa
     for k, at in _by_method(drawn, counts.size):
         q = temper_posteriors(odds[k][rows], jury.distinct[rows], drawn.log_rho[at], drawn.bias[at])
         expected += q.sum(axis=2) * (known / count)[:, None]
-        doubt += np.einsum("trk,trk->tr", q, 1 - q) * (known / count)[:, None]
+        doubt += np.einsum("trk,trk->tr", q, 1 - q) * (known / (gold_weight * count))[:, None]
         right[:, :, at], met[:, :, at] = votes.sums(counts[:, :, None] - q * known[:, None, None])
     right_doubt, met_doubt = votes.sums(doubt[:, :, None])
     all_expected = votes.sums(expected[:, :, None])[1][:, :, 0]
@@ -594,6 +604,7 @@ def calibrate(
     gold
         (T, R): how many items of each tuple are known to have each true label. They may be selected at random or by
         anything that depends on votes alone: given an item's votes, its selection must say nothing about its label.
+        Where they are visibly selected, they count for less (`weigh_gold`).
     rivals
         Other methods' posteriors, weighted by how well they predict gold; unused without gold.
     noise
@@ -605,10 +616,11 @@ def calibrate(
     -------
     CalibratedShares
     """
-    traits = traits or panel_traits(jury)
-    odds, drawn = drawn_scenarios(jury, population, rho=rho, gold=gold, rivals=rivals, traits=traits)
+    traits, weight = traits or panel_traits(jury), 1.0 if gold is None else weigh_gold(jury, gold)
+    believed = None if gold is None else weight * gold
+    odds, drawn = drawn_scenarios(jury, population, rho=rho, gold=believed, rivals=rivals, traits=traits)
     population = population if gold is None else population.with_gold(traits)
-    return CalibratedShares(expected_sums(jury, odds, drawn, gold), population, drawn, noise or FitNoise())
+    return CalibratedShares(expected_sums(jury, odds, drawn, gold, weight), population, drawn, noise or FitNoise())
 
 
 def drawn_scenarios(

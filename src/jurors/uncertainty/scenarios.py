@@ -15,6 +15,7 @@ Letters in shapes: T decision tuples, R labels, N jurors, K scenarios, G tuples 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -34,6 +35,7 @@ _REACH = 4.0  # standard deviations that they span on either side
 NONE = -9.0  #: log rho where no error is shared
 MANY = 500_000  #: posteriors, or equally likely values, from which single precision is enough
 _IN_CACHE = 1 << 17  # posteriors computed at a time
+_EQUALLY_SURE = 1e-9  # a smaller difference of probabilities is rounding
 _STEPS, _CONVERGED, _LONGEST = 25, 1e-6, 2.0  # of Newton's method
 
 
@@ -309,6 +311,39 @@ def laplace(gold: GoldTuples, log_rho: Floats, bias: float) -> tuple[Floats, Flo
     likely = np.einsum("gr,grk->k", gold.counts, np.log(np.maximum(q, 1e-300)))
     _, size = np.linalg.slogdet(precision * bias**2)
     return beta @ basis, precision, likely - 0.5 * (beta**2).sum(axis=1) / bias**2 - 0.5 * size
+
+
+def weigh_gold(jury: JuryVotes, gold: Floats) -> float:
+    """How far gold items show how the jurors do on all the others: 1 where they may be a random draw.
+
+    Let a be how often the posterior is surer of a gold item than of another one, which is 1/2 for a random draw. The
+    weight is 1 up to two standard errors from that, and falls to that error where all gold items are the most doubtful
+    ones, or the surest (the Mann-Whitney statistic; items of which it is equally sure share their ranks).
+
+    Returns
+    -------
+    float
+        How many random gold items each of these counts as.
+
+    Examples
+    --------
+    >>> posterior = np.array([[0.9, 0.1], [0.6, 0.4]])
+    >>> row, juror, label = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]), np.array([0, 0, 0, 1])
+    >>> jury = JuryVotes(posterior, np.array([80.0, 20.0]), row, juror, label, 2, np.array([2.0, 2.0]))
+    >>> [round(weigh_gold(jury, np.array(gold)), 2) for gold in ([[16, 0], [2, 2]], [[0, 0], [10, 10]])]
+    [1.0, 0.2]
+    """
+    sure, known = jury.posterior.max(axis=1), gold.sum(axis=1)
+    order = stable_argsort(sure)
+    place = np.concatenate([[0], np.cumsum(np.diff(sure[order]) > _EQUALLY_SURE)])
+    size = np.bincount(place, weights=jury.weights[order])
+    total, golden = float(size.sum()), float(known.sum())
+    rank = np.cumsum(size) - size / 2.0 - total / 2.0
+    spread, pairs = float(size @ rank**2) / total, golden * (total - golden)
+    if spread <= 0.0 or pairs <= 0.0:
+        return 1.0
+    distance = abs(float(np.bincount(place, weights=known[order]) @ rank)) / pairs
+    return min(1.0 - 2.0 * (distance - 2.0 * math.sqrt(spread / (pairs * max(total - 1.0, 1.0)))), 1.0)
 
 
 # -- votes -------------------------------------------------------------------------------------------------------------

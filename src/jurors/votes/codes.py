@@ -203,7 +203,7 @@ def _encode_integers(cells: NDArray[Any], labels: tuple[Label, ...] | None) -> t
     return cells.astype(code_type(len(labels))), labels
 
 
-def encode(values: Sequence[Any] | NDArray[Any], labels: Sequence[Label] | None) -> tuple[Codes, tuple[Label, ...]]:
+def encode(values: Sequence[Any], labels: Sequence[Label] | None) -> tuple[Codes, tuple[Label, ...]]:
     """Encode distinct values.
 
     Returns
@@ -218,7 +218,7 @@ def encode(values: Sequence[Any] | NDArray[Any], labels: Sequence[Label] | None)
     return recode(values, kinds), kinds
 
 
-def recode(values: Sequence[Any] | NDArray[Any], kinds: Sequence[Label]) -> Codes:
+def recode(values: Sequence[Any], kinds: Sequence[Label]) -> Codes:
     """Encode distinct values by the labels.
 
     Returns
@@ -331,8 +331,7 @@ def numerals(labels: Iterable[Any]) -> Numerals:
         doubtful = commas[0] if all(len(text.partition(",")[2]) == 3 for text in commas) else None
         texts = [text.replace(",", ".") if _WITH_COMMA.fullmatch(text) else text for text in texts]
         remarks.append("commas are decimal commas")
-    read = tuple(text if is_number(text) else None for text in texts)
-    return Numerals(read, tuple(remarks), doubtful)
+    return Numerals(tuple(text if is_number(text) else None for text in texts), tuple(remarks), doubtful)
 
 
 def midpoint(labels: Iterable[Any]) -> str:

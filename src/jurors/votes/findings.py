@@ -128,8 +128,7 @@ def similar_labels(labels: Sequence[Label], counts: NDArray[np.int64]) -> Iterat
     if not (groups := one_label(labels, counts)):
         return
     shown = "; ".join(" and ".join(map(repr, group)) for group in groups[:6])
-    options = merging_options(groups)
-    fix = ", ".join(f"{name}={value}" for name, value in options.items())
+    fix = ", ".join(f"{name}={value}" for name, value in merging_options(groups).items())
     one = "one label" if len(groups) == 1 else "one label each"
     message = f"{shown} look like {one} and count as different ones: merge them with {fix}"
     yield Finding("similar_labels", message, tuple(x for group in groups for x in group), "alarm", float(len(groups)))

@@ -43,7 +43,7 @@ from jurors.votes.layout import (
     quoted_names,
 )
 from jurors.votes.layout_detection import find_layout, find_transposed, joint_item
-from jurors.votes.read import attach_columns, clean_cells, long_votes, wide_votes
+from jurors.votes.read import Column, attach_columns, clean_cells, long_votes, wide_votes
 from jurors.votes.scale import (
     SELECTION_OPTIONS,
     apply_scale,
@@ -52,7 +52,7 @@ from jurors.votes.scale import (
     select_columns,
     select_votes,
 )
-from jurors.votes.table import Column, Votes, with_findings
+from jurors.votes.table import Votes, with_findings
 
 _WHOLE = 1e15  # floats below have a digit after the point to lose
 _IN_ORDER = ("pandas", "modin", "cudf", "polars", "pyarrow")  # engines whose rows have an order

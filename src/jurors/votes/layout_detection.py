@@ -115,25 +115,22 @@ def find_layout(
     beside = confidence_columns(names, options)
     ignored = [names[k] for k in beside] + ([] if options.confidence is None else [options.confidence])
     options_left = options.without(*ignored).but(confidence=None) if ignored else options
-    layout = _plain_layout(names, options_left, look, count)
+    layout = _plain_layout(LayoutHints(names, options_left, look, count))
     return with_confidence_columns(layout, names, beside, options)
 
 
-def _plain_layout(
-    names: Sequence[str], options: Reading, look: Callable[[], ColumnProfile], count: CountDistinct | None
-) -> Layout:
-    if options.repeat is not None:
-        column = find_column(names, options.repeat)
-        plain = _plain_layout(names, options.without(names[column]).but(repeat=None), look, count)
+def _plain_layout(table: LayoutHints) -> Layout:
+    if table.options.repeat is not None:
+        column = find_column(table.names, table.options.repeat)
+        name = table.names[column]
+        plain = _plain_layout(replace(table, options=table.options.without(name).but(repeat=None)))
         if column in plain.used:
-            name = names[column]
             raise VotesError(f"column {name!r} cannot number repetitions, it is the item, the juror or the label")
         if plain.kind == "counts":
             raise VotesError("rows that stand for several items cannot be repetitions; leave repeat= out")
         if plain.item is None:
             raise VotesError("repetitions are of an item, but no column names it; say which with item=")
         return replace(plain, repeat=column)
-    table = LayoutHints(names, options, look, count)
     return next(layout for rule in RULES if (layout := rule(table)) is not None)
 
 
@@ -523,9 +520,8 @@ def measured_layout(table: LayoutHints) -> Layout | None:
     """
     profile, columns = table.profile, table.columns
     never = (*ANY_ITEM_WORDS, "unnamed0", "index")
-    numbers = [k for k in table.others(table.item) if profile.is_number(k) and table.words[k] not in never]
-    beside = set(_beside_numbered(table))
-    numbers = [k for k in numbers if not columns[k].is_aside and k not in beside]
+    numbers = [k for k in table.others(table.item, *_beside_numbered(table)) if profile.is_number(k)]
+    numbers = [k for k in numbers if not columns[k].is_aside and table.words[k] not in never]
     values = frozenset[str]().union(*(columns[k].vocabulary for k in numbers))
     if len(numbers) < _FEWEST_MEASURING or len(values) <= _MOST_LEVELS or table.named(COUNT_WORDS) is not None:
         return None
@@ -733,8 +729,8 @@ def find_transposed(table: LayoutHints, *, rows_are_named: bool = False) -> Tran
     if not sharing:
         shown = quoted_names(table.names)
         raise VotesError(f"no item is left among the columns {shown}; there must be one column for each")
-    left = tuple(table.names[k] for k in table.others(juror, *sharing))
-    return TransposedColumns(juror, tuple(sharing), left)
+    left = table.others(juror, *sharing)
+    return TransposedColumns(juror, tuple(sharing), tuple(table.names[k] for k in left))
 
 
 def juror_of(table: LayoutHints) -> int | None:

@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Unpack
+from typing import Any, TypeAlias, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,17 +56,11 @@ from jurors.votes.scale import (
     select_votes,
     selects_jurors,
 )
-from jurors.votes.table import (
-    ABSTAINED,
-    Column,
-    Votes,
-    label_as_abstentions,
-    recode_labels,
-    with_abstentions,
-    with_findings,
-)
+from jurors.votes.table import ABSTAINED, Votes, label_as_abstentions, recode_labels, with_abstentions, with_findings
 
 _NESTED = (list, tuple, dict, set, np.ndarray)
+
+Column: TypeAlias = tuple[Sequence[Any] | NDArray[Any], NDArray[Any]]  # distinct values, and the code of each row
 
 
 def clean_cells(values: Sequence[Any] | NDArray[Any], missing: Iterable[Any] = (), *, column: str = "") -> list[Any]:
@@ -201,17 +195,25 @@ def long_votes(columns: Sequence[Column], names: Sequence[str], options: Reading
         columns = selected
         (items, item), (jurors, juror), at = *columns[:2], at[rows]
     jurors, juror = in_natural_order(jurors, juror)
-    spelling = spelled_labels(columns[2][0], options, names[2])
+    values, value = columns[2]
+    spelling = spelled_labels(values, options, names[2])
     if all(label is None for label in spelling.labels):
         raise VotesError(f"every vote in column {names[2]!r} is missing")
-    repetition = _distinct_names(*columns[3], names[3], "repetition", at)[1] if len(columns) > 3 else None
-    votes = Votes.from_codes(
-        (item_array(items), item), (jurors, juror), (spelling.answers, columns[2][1]),
-        labels=labels_of(spelling, options), duplicates=options.duplicates, repetition=repetition,
-    )  # fmt: skip
-    findings = spelling.findings(votes.jurors, juror, columns[2][1])
-    votes = replace(label_as_abstentions(votes), findings=findings, labels_told=options.labels is not None)
-    return apply_scale(votes, options)
+    votes = label_as_abstentions(
+        Votes.from_codes(
+            items=item_array(items),
+            jurors=jurors,
+            values=spelling.answers,
+            item=item,
+            juror=juror,
+            value=value,
+            labels=labels_of(spelling, options),
+            duplicates=options.duplicates,
+            repetition=_distinct_names(*columns[3], names[3], "repetition", at)[1] if len(columns) > 3 else None,
+        )
+    )
+    findings = spelling.findings(votes.jurors, juror, value)
+    return apply_scale(replace(votes, findings=findings, labels_told=options.labels is not None), options)
 
 
 def wide_votes(
@@ -267,9 +269,16 @@ def wide_votes(
             raise VotesError(hint)
         at, col = np.nonzero(codes >= 0)
         votes = Votes.from_codes(
-            (item_array(names), row[at]), (jurors, col), (kinds, codes[at, col]), labels=kinds,
-            duplicates=options.duplicates, repetition=None if again is None else again[at],
-        )  # fmt: skip
+            items=item_array(names),
+            jurors=jurors,
+            values=kinds,
+            item=row[at],
+            juror=col,
+            value=codes[at, col],
+            labels=kinds,
+            duplicates=options.duplicates,
+            repetition=None if again is None else again[at],
+        )
     votes = replace(label_as_abstentions(votes), findings=findings, labels_told=options.labels is not None)
     return apply_scale(votes, options)
 
@@ -300,8 +309,7 @@ def item_array(values: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
     """
     if isinstance(values, np.ndarray):
         return values
-    whole = all(type(v) is int and abs(v) < 1 << 63 for v in values)
-    return np.array(values, dtype=np.int64 if whole else object)
+    return np.array(values, dtype=np.int64 if all(type(v) is int and abs(v) < 1 << 63 for v in values) else object)
 
 
 def _distinct_names(

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from jurors.votes.confidence import Confidences
     from jurors.votes.scale import Recoding
 
-Column: TypeAlias = tuple[Sequence[Any] | NDArray[Any], NDArray[Any]]  #: distinct values, and the code of each row
-
 _DENSE_CELLS = 1 << 22  # up to here a matrix is never a burden, however few votes it holds
 _DENSE_SHARE = 8  # beyond: a cell (1 byte) must not cost more than the triples (12 bytes) it replaces
 
@@ -476,43 +474,48 @@ class Votes:
         columns = [list(column) if not isinstance(column, np.ndarray) else column for column in (item, juror, label)]
         if len({len(column) for column in columns}) != 1:
             raise VotesError(f"item, juror and label differ in length: {', '.join(str(len(c)) for c in columns)}")
-        return cls.from_codes(*map(factorize, columns), labels=labels, duplicates=duplicates)
+        (items, row), (jurors, col), (values, code) = map(factorize, columns)
+        named: dict[str, Any] = {"items": items, "jurors": jurors, "values": values}
+        return cls.from_codes(**named, item=row, juror=col, value=code, labels=labels, duplicates=duplicates)
 
     @classmethod
     def from_codes(
         cls,
-        item: Column,
-        juror: Column,
-        label: Column,
         *,
+        items: Sequence[Any] | NDArray[Any],
+        jurors: Sequence[Any] | NDArray[Any],
+        values: Sequence[Any],
+        item: NDArray[Any],
+        juror: NDArray[Any],
+        value: NDArray[Any],
         labels: Sequence[Label] | None = None,
         duplicates: Duplicates = "error",
         repetition: NDArray[Any] | None = None,
     ) -> Votes:
-        """Votes as columns, each as (distinct values, the position of each vote's); a missing label is no vote.
+        """Votes as positions in `items`, `jurors` and `values`; a missing value (None, NaN) is no vote.
 
         With the number of the `repetition`, a juror may have a vote on an item in each, and they come to one.
 
         Returns
         -------
         Votes
-            One row per distinct item.
+            One row per item of `items`.
         """
-        names = checked_jurors(juror[0], len(juror[0]))
-        codes, kinds = encode(label[0], labels)
-        code = codes[np.asarray(label[1])]
-        row, col, selected = np.asarray(item[1]), np.asarray(juror[1]), code >= 0
+        names = checked_jurors(jurors, len(jurors))
+        codes, kinds = encode(values, labels)
+        code = codes[np.asarray(value)]
+        row, col, selected = np.asarray(item), np.asarray(juror), code >= 0
         if not selected.all():
             row, col, code = row[selected], col[selected], code[selected]
             repetition = None if repetition is None else repetition[selected]
-        ids = np.asarray(item[0])
+        ids = np.asarray(items)
         bare = cls(jurors=names, labels=kinds, rows=len(ids), items=ids)
         if repetition is None and not fits_dense(len(ids) * len(names), len(row)):
             triples = sorted_votes(row, col, code, (len(ids), len(names), len(kinds)))
             if triples is not None:
                 return replace(bare, _sparse=triples)
         if duplicates != "join":
-            once = without_duplicates(row, col, repetition, items=item[0], jurors=names, rule=duplicates)
+            once = without_duplicates(row, col, repetition, items=items, jurors=names, rule=duplicates)
             row, col, code = row[once], col[once], code[once]
         if duplicates != "join" and repetition is None:
             return bare._with_triples(row, col, code)

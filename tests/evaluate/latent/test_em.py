@@ -15,19 +15,7 @@ from hypothesis import strategies as st
 from panels import simulate
 from scipy.sparse import csr_array
 
-from jurors.evaluate.latent import em as expectation
-from jurors.evaluate.latent.em import (
-    AnyParameters,
-    EMProblem,
-    FewStrata,
-    Parameters,
-    class_table,
-    em_problem,
-    first_parameters,
-    improve,
-    run_em,
-    run_em_models,
-)
+from jurors.evaluate.latent import em
 from jurors.evaluate.latent.models import MODELS
 from jurors.sketch.pairs import Incidence
 
@@ -38,8 +26,8 @@ def test_votes_by_habit_alone_keep_a_chance_in_single_precision() -> None:
     """A long step may say that a juror always looks away; a rare word of its habit is then rare, not impossible."""
     looks: Any = np.array([[[0.9, 0.1], [0.2, 0.8], [1e-9, 1.0]]], dtype=np.float32)
     odds = np.exp([[20.0]])
-    at = Parameters.join(np.full((1, 4), 0.25), looks, odds, jurors=1, labels=2)
-    hard = np.exp(class_table(at)[0, 2:])
+    at = em.Parameters.join(np.full((1, 4), 0.25), looks, odds, jurors=1, labels=2)
+    hard = np.exp(em.class_table(at)[0, 2:])
     np.testing.assert_allclose(hard, [[1e-9, 1.0], [1e-9, 1.0]], rtol=1e-5)
 
 
@@ -50,8 +38,8 @@ def test_em_ends_where_single_precision_tells_no_more() -> None:
         ends = []
         for kind in (np.float32, np.float64):
             votes = csr_array(dense.matrix[0].astype(kind))
-            problem = em_problem(replace(dense, matrix=votes, weights=dense.weights * 1e6), "confusion")
-            at, _, converged = run_em(problem, first_parameters(problem), 1e-6, 400)
+            problem = em.em_problem(replace(dense, matrix=votes, weights=dense.weights * 1e6), "confusion")
+            at, _, converged = em.run_em(problem, em.first_parameters(problem), 1e-6, 400)
             ends.append(np.exp(at.table))
             assert converged
         assert ends[0] == pytest.approx(ends[1], abs=1e-3)
@@ -73,11 +61,11 @@ def panel(seed: int, *, labels: int = 2, jurors: int = 4, stack: int = 1, shared
     return replace(one, matrix=matrix, weights=rng.integers(1, 40, (stack, 9)).astype(np.float64))
 
 
-def points(seed: int, problem: EMProblem) -> Parameters:
+def points(seed: int, problem: em.EMProblem) -> em.Parameters:
     """Anywhere where chances add up to one."""
-    start = first_parameters(problem)
+    start = em.first_parameters(problem)
     noise = np.random.default_rng(seed).normal(0.0, 2.0, start.flat.shape)
-    return start.at(AnyParameters(problem).normalise(start.flat + noise))
+    return start.at(em.AnyParameters(problem).normalise(start.flat + noise))
 
 
 @given(
@@ -91,30 +79,30 @@ def test_a_quick_step_is_a_step(
     data = panel(seed, labels=labels, jurors=jurors, stack=stack, shared=shared)
     key = np.full((9, labels), np.nan)
     key[:3] = np.eye(labels)[[0, 1, 0]]
-    problem = em_problem(data, model, key if gold else None)
+    problem = em.em_problem(data, model, key if gold else None)
     problem = replace(problem, tied=problem.tied and tied)
     at = points(seed, problem)
-    with patch.object(expectation, "are_few", lambda _: True):
+    with patch.object(em, "are_few", lambda _: True):
         quick = problem.steps
-    assert not isinstance(quick, AnyParameters)
+    assert not isinstance(quick, em.AnyParameters)
     here = quick.enter(at.flat)
     assert quick.leave(here) == pytest.approx(at.flat)
     once, height = quick.improve(here)
-    other, other_height = improve(problem, at)
+    other, other_height = em.improve(problem, at)
     assert quick.leave(once) == pytest.approx(other.flat, rel=1e-9, abs=1e-9)
     assert height == pytest.approx(other_height, rel=1e-9)
-    apart = AnyParameters(problem).normalise(at.flat + 0.5)
+    apart = em.AnyParameters(problem).normalise(at.flat + 0.5)
     assert quick.leave(quick.normalise(quick.enter(at.flat + 0.5))) == pytest.approx(apart, abs=1e-9)
 
 
 @pytest.mark.parametrize("away", [-60.0, 40.0])
 def test_jurors_who_always_or_never_look_away_are_no_trouble(away: float) -> None:
-    problem = em_problem(panel(5), "strata")
+    problem = em.em_problem(panel(5), "strata")
     flat = points(5, problem).flat
     flat[:, -4:] = away
-    at = first_parameters(problem).at(flat)
+    at = em.first_parameters(problem).at(flat)
     once, height = problem.steps.improve(flat)
-    other, other_height = improve(problem, at)
+    other, other_height = em.improve(problem, at)
     assert once == pytest.approx(other.flat, rel=1e-9, abs=1e-9)
     assert height == pytest.approx(other_height)
 
@@ -123,24 +111,24 @@ def test_jurors_who_always_or_never_look_away_are_no_trouble(away: float) -> Non
 def test_models_go_up_together_as_they_go_up_alone(start: str) -> None:
     """A model that has arrived waits for the others, and is nearer to the top then."""
     data = Incidence.from_codes(simulate(800, 5, seed=2).votes, labels=2)
-    problems = [em_problem(data, model) for model in (*PLAIN, "strata")]
+    problems = [em.em_problem(data, model) for model in (*PLAIN, "strata")]
     begin = None if start == "shares of votes" else [points(1, problem) for problem in problems]
-    together = run_em_models(problems, begin, 1e-6, 400)
+    together = em.run_em_models(problems, begin, 1e-6, 400)
     assert together[0][1] == together[1][1]
     for k, (problem, (end, _, converged)) in enumerate(zip(problems, together, strict=True)):
-        at = first_parameters(problem) if begin is None else begin[k]
-        alone, _, _ = run_em(problem, at, 1e-6 * at.flat.shape[1], 400)
+        at = em.first_parameters(problem) if begin is None else begin[k]
+        alone, _, _ = em.run_em(problem, at, 1e-6 * at.flat.shape[1], 400)
         assert converged
-        assert improve(problem, end)[1][0] >= improve(problem, alone)[1][0] - 1e-4
+        assert em.improve(problem, end)[1][0] >= em.improve(problem, alone)[1][0] - 1e-4
         assert np.exp(end.flat) == pytest.approx(np.exp(alone.flat), abs=2e-3)
 
 
 @pytest.mark.parametrize("labels", [2, 4])
 def test_votes_are_let_go_with_the_last_who_needs_them(labels: int) -> None:
     """Nothing waits for the garbage collector: of a hundred million votes that would be gigabytes."""
-    problem = em_problem(panel(1, labels=labels, jurors=9), "strata")
-    assert isinstance(problem.steps, FewStrata if labels == 2 else AnyParameters)
-    run_em(problem, first_parameters(problem), 1e-3, 20)
+    problem = em.em_problem(panel(1, labels=labels, jurors=9), "strata")
+    assert isinstance(problem.steps, em.FewStrata if labels == 2 else em.AnyParameters)
+    em.run_em(problem, em.first_parameters(problem), 1e-3, 20)
     held = weakref.ref(problem)
     gc.disable()
     try:

@@ -12,9 +12,7 @@ from simulated_juries import as_sparse
 from jurors import Sketch, Votes
 from jurors._numeric import Integers
 from jurors.evaluate.latent import panel
-from jurors.evaluate.latent.models import (
-    find_repeated_jurors,
-)
+from jurors.evaluate.latent.models import find_repeated_jurors
 from jurors.evaluate.trio_multiclass import Algebra, Slicing
 from jurors.sketch.connectivity import juror_groups, restrict_to_jurors, too_few_jurors
 from jurors.sketch.pairs import Incidence

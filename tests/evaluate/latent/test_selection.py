@@ -16,17 +16,9 @@ from scipy.stats import norm
 from scipy.stats import t as student
 from strategies import examples
 
-from jurors.evaluate.latent import selection as model_choice
+from jurors.evaluate.latent import selection
 from jurors.evaluate.latent.em import class_table, e_step, em_problem, first_parameters
 from jurors.evaluate.latent.models import MODELS, fit_latent
-from jurors.evaluate.latent.selection import (
-    ModelChoice,
-    _Contest,
-    _identifiable,
-    _stack_weights,
-    choose_latent,
-    hold_out,
-)
 from jurors.sketch.pairs import Incidence
 
 
@@ -45,7 +37,7 @@ def as_sparse(data: Incidence, kind: Any = np.float64) -> Incidence:
 def test_the_folds_hide_every_vote_of_every_item_exactly_once(seed: int, sparse: bool) -> None:
     dense = panel(seed)
     data = as_sparse(dense) if sparse else dense
-    visible, hidden, rows = hold_out(data)
+    visible, hidden, rows = selection.hold_out(data)
     votes = np.zeros((dense.rows, dense.jurors * dense.labels))
     np.add.at(votes, (rows[hidden.row], hidden.cell), hidden.items)
     assert votes == pytest.approx(dense.matrix[0] * dense.weights[0][:, None])
@@ -67,7 +59,7 @@ def _block(visible: Incidence, k: int) -> np.ndarray[tuple[int, int], np.dtype[n
 def test_the_weights_of_the_models_add_up_to_one_and_gain(models: int, tuples: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     predicted, items = -rng.random((models, tuples)) * 5, rng.integers(1, 9, tuples).astype(float)
-    weights = _stack_weights(predicted, items)
+    weights = selection._stack_weights(predicted, items)
     assert weights.sum() == pytest.approx(1)
     assert (weights >= 0).all()
     even = np.full(models, 1 / models)
@@ -75,7 +67,7 @@ def test_the_weights_of_the_models_add_up_to_one_and_gain(models: int, tuples: i
 
 
 def test_the_answer_is_the_models_average_by_their_weights() -> None:
-    choice = choose_latent(panel(1, density=1.0, items=400))
+    choice = selection.choose_latent(panel(1, density=1.0, items=400))
     assert sum(choice.weights.values()) == pytest.approx(1)
     assert choice.chosen in choice.fits
     mixed = sum(choice.weights[model] * fit.posterior for model, fit in choice.fits.items())
@@ -91,7 +83,9 @@ def test_equal_coins_mostly_choose_the_simplest_model() -> None:
         truth = rng.integers(0, 2, 1000)
         codes = np.where(rng.random((1000, 5)) < 0.8, truth[:, None], 1 - truth[:, None])
         chosen.append(
-            choose_latent(Incidence.from_codes(*np.unique(codes, axis=0, return_counts=True), labels=2)).chosen
+            selection.choose_latent(
+                Incidence.from_codes(*np.unique(codes, axis=0, return_counts=True), labels=2)
+            ).chosen
         )
     assert chosen.count("one_coin") >= 6  # one standard error is passed by chance now and then
 
@@ -100,7 +94,9 @@ def test_jurors_who_lean_choose_confusion_matrices() -> None:
     rng = np.random.default_rng(1)
     truth = rng.integers(0, 2, 2000)
     right = rng.random((2000, 5)) < np.where(truth == 0, 0.95, 0.65)[:, None]
-    choice = choose_latent(Incidence.from_codes(np.where(right, truth[:, None], 1 - truth[:, None]), labels=2))
+    choice = selection.choose_latent(
+        Incidence.from_codes(np.where(right, truth[:, None], 1 - truth[:, None]), labels=2)
+    )
     assert choice.chosen == "confusion"
     assert choice.difference["one_coin"] < -choice.standard_error["one_coin"]
 
@@ -109,7 +105,7 @@ def test_gold_pins_the_posterior_of_the_average_too() -> None:
     data = panel(4, items=60)
     gold = np.full((60, 2), np.nan)
     gold[:10] = [0.0, 1.0]
-    assert choose_latent(data, gold=gold).fit.posterior[:10] == pytest.approx(gold[:10], abs=1e-9)
+    assert selection.choose_latent(data, gold=gold).fit.posterior[:10] == pytest.approx(gold[:10], abs=1e-9)
 
 
 @examples(10, deadline=None)
@@ -121,8 +117,8 @@ def test_reordering_jurors_labels_and_tuples_changes_nothing_beyond_rounding(
     codes, counts = np.unique(codes, axis=0, return_counts=True)
     who, names, rows = (order.sample(range(size), size) for size in (5, 2, len(codes)))
     moved = np.append(np.argsort(names), -1)[codes[rows][:, who]]
-    plain = choose_latent(Incidence.from_codes(codes, counts, labels=2))
-    other = choose_latent(Incidence.from_codes(moved, counts[rows], labels=2))
+    plain = selection.choose_latent(Incidence.from_codes(codes, counts, labels=2))
+    other = selection.choose_latent(Incidence.from_codes(moved, counts[rows], labels=2))
     assert other.chosen == plain.chosen
     assert other.held_out_log_likelihood == pytest.approx(plain.held_out_log_likelihood, abs=1e-6)
     assert other.fit.score == pytest.approx(plain.fit.score[who], abs=1e-6)
@@ -133,7 +129,7 @@ def test_reordering_jurors_labels_and_tuples_changes_nothing_beyond_rounding(
 @pytest.mark.parametrize("model", MODELS)
 def test_the_chance_of_a_hidden_vote_is_what_the_posterior_of_its_item_makes_it(model: str, sparse: bool) -> None:
     data = panel(6, items=25)
-    visible, hidden, _ = hold_out(as_sparse(data) if sparse else data)
+    visible, hidden, _ = selection.hold_out(as_sparse(data) if sparse else data)
     problem = em_problem(visible, model)
     at = first_parameters(problem)
     posterior, table = e_step(problem, at)[0], np.exp(class_table(at))
@@ -147,7 +143,7 @@ def test_the_chance_of_a_hidden_vote_is_what_the_posterior_of_its_item_makes_it(
 def test_rows_of_equal_visible_votes_foretell_as_one_what_they_foretell_each() -> None:
     codes = np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (-1, 0, 1)])
     data = Incidence.from_codes(codes, np.arange(20, 32), labels=2)
-    (visible, hidden, _), (fewer, noted, _) = (hold_out(data, fold_equal=fold) for fold in (False, True))
+    (visible, hidden, _), (fewer, noted, _) = (selection.hold_out(data, fold_equal=fold) for fold in (False, True))
     assert len({tuple(row) for row in fewer.matrix[0].tolist()}) == fewer.rows < visible.rows
     problems = [em_problem(votes, "confusion") for votes in (visible, fewer)]
     ends = [first_parameters(problem) for problem in problems]
@@ -155,7 +151,7 @@ def test_rows_of_equal_visible_votes_foretell_as_one_what_they_foretell_each() -
     assert hidden.chances(problems[0], ends[0]) == pytest.approx(noted.chances(problems[1], ends[0]))
     few = Incidence.from_codes(codes, np.full(12, 2), labels=2)
     for alone in (few, as_sparse(data)):  # nothing is crowded; sparse votes stay as they are
-        visible, hidden, rows = hold_out(alone, fold_equal=True)
+        visible, hidden, rows = selection.hold_out(alone, fold_equal=True)
         assert visible.rows == len(rows)
         assert (hidden.seen == hidden.row).all()
 
@@ -175,8 +171,8 @@ FITS = {model: fit_latent(DATA, model) for model in MODELS}
 
 def settled(
     by_tuple: list[list[float]], by_juror: list[list[float]], items: list[float], worth: float = 1.0
-) -> ModelChoice:
-    contest = _Contest(list(MODELS)[: len(by_tuple)], np.array(by_tuple), np.array(by_juror), np.array(items))
+) -> selection.ModelChoice:
+    contest = selection._Contest(list(MODELS)[: len(by_tuple)], np.array(by_tuple), np.array(by_juror), np.array(items))
     return contest.select(lambda *_: dict(list(FITS.items())[: len(by_tuple)]), worth)
 
 
@@ -184,7 +180,7 @@ def settled(
 def test_the_gain_over_jurors_is_students_t_as_a_normal_deviate(sign: float) -> None:
     plain, poor = np.array([-9.0, -8.0, -7.0, -9.5, -6.0, -8.0]), np.full(6, -12.0)
     gain = sign * np.array([1.0, 2.0, 0.5, 1.5, 0.2, 1.1])
-    contest = _Contest(list(MODELS), np.zeros((3, 1)), np.array([poor, plain, plain + gain]), np.ones(1))
+    contest = selection._Contest(list(MODELS), np.zeros((3, 1)), np.array([poor, plain, plain + gain]), np.ones(1))
     t = gain.mean() / (gain.std(ddof=1) / np.sqrt(6))
     exact = np.copysign(norm.isf(student.sf(abs(t), 5)), t)
     assert contest.breadth() == pytest.approx(exact, rel=0.005)
@@ -232,11 +228,11 @@ def test_strata_that_do_not_gain_broadly_are_not_chosen_however_much_they_gain()
     ids=["three", "four", "five", "two_of_three", "three_of_three", "hundred", "just", "short", "plenty"],
 )
 def test_no_model_has_more_unknowns_than_the_votes_can_tell(jurors: int, labels: int, votes: float, kept: int) -> None:
-    assert _identifiable(MODELS, jurors, labels, votes) == list(MODELS[:kept])
+    assert selection._identifiable(MODELS, jurors, labels, votes) == list(MODELS[:kept])
 
 
 def test_sparse_panels_choose_and_grade_as_dense_ones_do() -> None:
-    dense, sparse = (choose_latent(simulated_panel(3, items=120, sparse=kind)) for kind in (False, True))
+    dense, sparse = (selection.choose_latent(simulated_panel(3, items=120, sparse=kind)) for kind in (False, True))
     assert sparse.chosen == dense.chosen
     assert sparse.held_out_log_likelihood == pytest.approx(dense.held_out_log_likelihood, rel=2e-3)
     assert sparse.fit.score == pytest.approx(dense.fit.score, abs=5e-3)
@@ -245,23 +241,23 @@ def test_sparse_panels_choose_and_grade_as_dense_ones_do() -> None:
 def test_large_panels_are_compared_on_a_sample_and_graded_by_the_chosen_model(monkeypatch: pytest.MonkeyPatch) -> None:
     data = simulated_panel(4, items=150, jurors=7, sparse=True)
     for name in ("LARGE", "_ENOUGH"):
-        monkeypatch.setattr(model_choice, name, 50)
-    choice = choose_latent(data, seed=2)
+        monkeypatch.setattr(selection, name, 50)
+    choice = selection.choose_latent(data, seed=2)
     assert list(choice.fits) == [choice.chosen]
     assert choice.weights == {model: float(model == choice.chosen) for model in choice.weights}
     assert choice.fit.score == pytest.approx(fit_latent(data, choice.chosen).score, abs=5e-3)
-    again = choose_latent(data, seed=2)
+    again = selection.choose_latent(data, seed=2)
     assert again.held_out_log_likelihood == choice.held_out_log_likelihood
 
 
 def test_a_panel_of_many_votes_has_votes_of_some_tuples_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     data = simulated_panel(6, items=900, jurors=7, sparse=True)
-    fitter = model_choice._Fitter(None, 1e-5, 1000)
+    fitter = selection._Fitter(None, 1e-5, 1000)
     starts = fitter.all(data, MODELS)
     contests = []
     for name, value in (("_PLENTY", 0), ("_SHOWN", data.held // 3), ("_GLIMPSE", data.held // 5)):
-        monkeypatch.setattr(model_choice, name, value)
-        contests.append(model_choice._compare(data, starts, fitter))
+        monkeypatch.setattr(selection, name, value)
+        contests.append(selection._compare(data, starts, fitter))
     whole, part, _ = (np.count_nonzero(contest.items) for contest in contests)
     assert 0.1 < part / whole < 0.5
     means = [contest.by_tuple @ contest.items / contest.items.sum() for contest in contests]
@@ -270,6 +266,6 @@ def test_a_panel_of_many_votes_has_votes_of_some_tuples_hidden(monkeypatch: pyte
 
 def test_without_a_vote_the_simplest_model_is_taken() -> None:
     nothing = Incidence.from_codes(np.full((2, 6), -1), labels=2)
-    choice = choose_latent(nothing)
+    choice = selection.choose_latent(nothing)
     assert choice.chosen == "one_coin"
     assert list(choice.fits) == list(choice.weights) == ["one_coin"]

@@ -677,7 +677,13 @@ def run_em_models(
 
 @_QUIET
 def _accelerate(
-    steps: Steps, here: Floats, tolerance: float, limit: int, *, relative: bool = False, enough: float = np.inf,
+    steps: Steps,
+    here: Floats,
+    tolerance: float,
+    limit: int,
+    *,
+    relative: bool = False,
+    enough: float = np.inf,
     each_ends: bool = False,
 ) -> tuple[Floats, int, Flags, Floats]:
     """SQUAREM: where it ends, after how many steps, which panels have converged, and what each has gained at least.

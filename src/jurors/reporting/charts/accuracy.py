@@ -18,39 +18,8 @@ from jurors.jury.systems import SystemComparison, rank_text
 from jurors.monitor.monitor import History
 from jurors.numeric.grade import NumberGrades
 from jurors.numeric.score import NumberScores
-from jurors.reporting.charts.base import (
-    BLUE,
-    CUT_LABEL,
-    GREY,
-    NAME_WIDTH,
-    ORANGE,
-    PALETTE,
-    PERCENT,
-    PINK,
-    SEQUENTIAL,
-    Chart,
-    Row,
-    alt,
-    by_place,
-    check_graded,
-    check_result,
-    cut_middle,
-    data,
-    dot_layers,
-    finish,
-    grow_domain,
-    label_scale,
-    number,
-    ordered,
-    place_names,
-    placed,
-    share_cells,
-    share_of,
-    shorten_name,
-    shown_jurors,
-    shown_of,
-    tip,
-)
+from jurors.reporting.charts import base
+from jurors.reporting.charts.base import PERCENT, Chart, Row, alt, check_result, data, finish, number, tip
 from jurors.results import count_noun
 
 # -- accuracies: the plane of two labels, dots and intervals for a few, a heat map for many --
@@ -79,8 +48,8 @@ def accuracy(
     altair chart
     """
     check_result(evaluation, (Evaluation, KeyedEvaluation), "accuracies")
-    check_graded(evaluation)
-    shown, labels = shown_jurors(evaluation, jurors), evaluation.labels
+    base.check_graded(evaluation)
+    shown, labels = base.shown_jurors(evaluation, jurors), evaluation.labels
     # in short lines, since a browser may write them wider than they were measured
     about = [f"{count_noun(len(evaluation.jurors), 'juror')}, {count_noun(evaluation.items, 'item')}"]
     if isinstance(evaluation, KeyedEvaluation):
@@ -88,7 +57,7 @@ def accuracy(
     else:
         has_intervals = evaluation.interval is not None
         about.append(f"Bars are {evaluation.level * 100:g}% intervals" if has_intervals else "No intervals")
-    about += shown_of(shown, evaluation.jurors, "The best and worst" if jurors is None else "Shown")
+    about += base.shown_of(shown, evaluation.jurors, "The best and worst" if jurors is None else "Shown")
     crosses = ["Crosses: actual, by the answer key"] * (truth is not None)
     title = "How accurate each juror is on each label"
     if isinstance(evaluation, Evaluation) and evaluation.exam:
@@ -115,7 +84,8 @@ def accuracy(
 
 BETTER, WORSE, OUTSIDE, ACTUAL = "better than chance", "worse than chance", "outside 0 – 100%", "actual (answer key)"
 _LOOKS = {
-    BETTER: (BLUE, "circle"), WORSE: (ORANGE, "triangle-down"), OUTSIDE: (PINK, "diamond"), ACTUAL: (GREY, "cross"),
+    BETTER: (base.BLUE, "circle"), WORSE: (base.ORANGE, "triangle-down"), OUTSIDE: (base.PINK, "diamond"),
+    ACTUAL: (base.GREY, "cross"),
 }  # fmt: skip
 
 
@@ -128,16 +98,16 @@ def _plane_rows(evaluation: Any, jurors: Sequence[str], truth: KeyedEvaluation |
     first, second = evaluation.labels
     names = short_names(evaluation.jurors)
     for juror in jurors:
-        row = share_cells("x", evaluation, "accuracy", juror, first)
-        row |= share_cells("y", evaluation, "accuracy", juror, second)
+        row = base.share_cells("x", evaluation, "accuracy", juror, first)
+        row |= base.share_cells("y", evaluation, "accuracy", juror, second)
         x, y = row["x"], row["y"]
         if x is None or y is None:
             continue
         kind = OUTSIDE if not (0 <= x <= 1 and 0 <= y <= 1) else BETTER if x + y >= 1 else WORSE
-        row |= {"juror": names[juror], "score": share_of(evaluation, "score", juror), "kind": kind}
+        row |= {"juror": names[juror], "score": base.share_of(evaluation, "score", juror), "kind": kind}
         if truth is not None and juror in truth.jurors:
-            row["actual_x"] = share_of(truth, "accuracy", juror, first)
-            row["actual_y"] = share_of(truth, "accuracy", juror, second)
+            row["actual_x"] = base.share_of(truth, "accuracy", juror, first)
+            row["actual_y"] = base.share_of(truth, "accuracy", juror, second)
         rows.append(row)
     return rows
 
@@ -146,20 +116,20 @@ def _plane(rows: list[Row], labels: Sequence[Any], size: tuple[float, float], *,
     """Draw each juror at (accuracy on the first label, accuracy on the second), with intervals, beside the actual."""
     fields = ("x", "y", "x_low", "x_high", "y_low", "y_high", "actual_x", "actual_y")
     values = [row.get(field) for row in rows for field in fields]
-    domain = grow_domain(*values)
+    domain = base.grow_domain(*values)
     # Closer up where no juror is near the lower corner; the line of guessing always stays in sight.
     least = min((value for value in values if value is not None), default=0.0)
     if start := max((edge for edge in (0.0, 0.1, 0.2, 0.3, 0.4) if least > edge + 0.03), default=None):
         domain = [start, domain[1]]
     x, y = (
-        channel(f"{field}:Q", title=f"accuracy on {shorten_name(label)}")
+        channel(f"{field}:Q", title=f"accuracy on {base.shorten_name(label)}")
         .scale(domain=domain, nice=False, zero=False)
         .axis(format="%", tickCount=6)
         for channel, field, label in zip((alt.X, alt.Y), "xy", labels, strict=True)
     )
     intervals = any(row["x_low"] is not None for row in rows)
     tips = [tip("juror:N", "juror")]
-    for field, label in zip("xy", (shorten_name(label, 30) for label in labels), strict=True):
+    for field, label in zip("xy", (base.shorten_name(label, 30) for label in labels), strict=True):
         tips += [tip(f"{field}:Q", f"accuracy on {label}", PERCENT)]
         tips += [tip(f"{field}_interval:N", f"interval on {label}")] * intervals
         tips += [tip(f"actual_{field}:Q", f"actual on {label}", PERCENT)] * has_key
@@ -172,18 +142,20 @@ def _plane(rows: list[Row], labels: Sequence[Any], size: tuple[float, float], *,
         "color": alt.Color("kind:N", scale=alt.Scale(domain=seen, range=colours), legend=legend),
         "shape": alt.Shape("kind:N", scale=alt.Scale(domain=seen, range=shapes), legend=legend),
     }
-    base = alt.Chart(data(rows)).encode(x=x, y=y, tooltip=tips)
+    encoded = alt.Chart(data(rows)).encode(x=x, y=y, tooltip=tips)
     layers = [_background(domain)]
     faint = 0.7 if len(rows) <= 12 else 0.3 if len(rows) <= 60 else 0.12
     if intervals:
-        cross = base.mark_rule(strokeWidth=1.5, opacity=faint)
+        cross = encoded.mark_rule(strokeWidth=1.5, opacity=faint)
         layers += [cross.encode(x=alt.X("x_low:Q"), x2=alt.X2("x_high:Q"), color=looks["color"])]
         layers += [cross.encode(y=alt.Y("y_low:Q"), y2=alt.Y2("y_high:Q"), color=looks["color"])]
     if has_key:
-        layers += [base.mark_rule(color=GREY, strokeWidth=1).encode(x2=alt.X2("actual_x:Q"), y2=alt.Y2("actual_y:Q"))]
-        key = base.transform_calculate(kind=f"'{ACTUAL}'").mark_point(filled=True, size=60, opacity=0.9)
+        layers += [
+            encoded.mark_rule(color=base.GREY, strokeWidth=1).encode(x2=alt.X2("actual_x:Q"), y2=alt.Y2("actual_y:Q"))
+        ]
+        key = encoded.transform_calculate(kind=f"'{ACTUAL}'").mark_point(filled=True, size=60, opacity=0.9)
         layers += [key.encode(x=alt.X("actual_x:Q"), y=alt.Y("actual_y:Q"), **looks)]
-    layers += [base.mark_point(filled=True, size=70 if len(rows) <= 60 else 34, opacity=0.95).encode(**looks)]
+    layers += [encoded.mark_point(filled=True, size=70 if len(rows) <= 60 else 34, opacity=0.95).encode(**looks)]
     layers += _names(rows, domain, size)
     return alt.layer(*layers).properties(width=size[0], height=size[1])
 
@@ -220,23 +192,23 @@ def _names(rows: Sequence[Row], domain: list[float], size: tuple[float, float]) 
     known = [row for row in rows if row.get("actual_x") is not None and row.get("actual_y") is not None]
     others = [pixels(row, "actual_x", "actual_y") for row in known]
     order = sorted(range(len(rows)), key=lambda k: (rows[k]["kind"] == BETTER, rows[k]["x"] + rows[k]["y"]))
-    placed = place_names([row["juror"] for row in rows], points, size, others=others, order=order)
+    placed = base.place_names([row["juror"] for row in rows], points, size, others=others, order=order)
     to_names: list[Row] = []
     texts: dict[str, list[Row]] = {"left": [], "right": [], "center": []}
     for name in placed:
         row = rows[name.index]
         x, y = low + name.at[0] / size[0] * span, high - name.at[1] / size[1] * span
-        texts[name.align].append({"juror": row["juror"], "name": cut_middle(row["juror"]), "x": x, "y": y})
+        texts[name.align].append({"juror": row["juror"], "name": base.cut_middle(row["juror"]), "x": x, "y": y})
         if name.is_far:
             to_names.append({"x": row["x"], "y": row["y"], "x2": x, "y2": y})
     at = {"x": alt.X("x:Q"), "y": alt.Y("y:Q")}
     layers = []
     if to_names:
-        line = alt.Chart(data(to_names)).mark_rule(color=GREY, strokeWidth=0.7)
+        line = alt.Chart(data(to_names)).mark_rule(color=base.GREY, strokeWidth=0.7)
         layers.append(line.encode(x2=alt.X2("x2:Q"), y2=alt.Y2("y2:Q"), **at))
     for align, names in texts.items():
         if names:
-            text = alt.Chart(data(names)).mark_text(align=align, limit=NAME_WIDTH)
+            text = alt.Chart(data(names)).mark_text(align=align, limit=base.NAME_WIDTH)
             layers.append(text.encode(text=alt.Text("name:N"), tooltip=tip("juror:N", "juror"), **at))
     return layers
 
@@ -249,16 +221,16 @@ def _rows(evaluation: Any, truth: KeyedEvaluation | None, cells: Sequence[tuple[
     rows: list[Row] = []
     names = short_names(evaluation.jurors)
     for juror, label, name in cells:
-        row = {"juror": names[juror], "label": label, "score": share_of(evaluation, "score", juror)}
-        row |= share_cells("value", evaluation, *name)
-        rows.append(row if truth is None else row | {"actual": share_of(truth, *name)})
+        row = {"juror": names[juror], "label": label, "score": base.share_of(evaluation, "score", juror)}
+        row |= base.share_cells("value", evaluation, *name)
+        rows.append(row if truth is None else row | {"actual": base.share_of(truth, *name)})
     return rows
 
 
 def _by_score(evaluation: Any, jurors: Sequence[str]) -> list[str]:
     """The jurors' short names, the most accurate first."""
     names = short_names(evaluation.jurors)
-    scores = {juror: share_of(evaluation, "score", juror) for juror in jurors}
+    scores = {juror: base.share_of(evaluation, "score", juror) for juror in jurors}
     best = sorted(jurors, key=lambda juror: np.inf if (score := scores[juror]) is None else -score)
     return [names[juror] for juror in best]
 
@@ -272,8 +244,8 @@ def _tips(rows: list[Row], what: str) -> list[Any]:
 
 def _name_axis(field: str, names: Sequence[str], step: float) -> Any:
     """Make a vertical axis with a line per name, so many pixels apart."""
-    y = alt.Y(f"{field}:N", scale=ordered(names), title=None)
-    return y.axis(grid=True, labels=step >= 9, ticks=False, domain=False, labelExpr=CUT_LABEL)
+    y = alt.Y(f"{field}:N", scale=base.ordered(names), title=None)
+    return y.axis(grid=True, labels=step >= 9, ticks=False, domain=False, labelExpr=base.CUT_LABEL)
 
 
 def _dots(rows: list[Row], jurors: list[str], labels: list[str], what: str, size: tuple[float, float | None]) -> Chart:
@@ -284,11 +256,11 @@ def _dots(rows: list[Row], jurors: list[str], labels: list[str], what: str, size
     tall = size[1] if size[1] is not None else step * len(lines[1])
     wide = size[0] if len(panels[1]) == 1 else max(70.0, (size[0] + 200) / len(panels[1]) - 12)
     y = _name_axis(*lines, step)
-    layers = dot_layers(rows, y, what, _tips(rows, what), form="%", ticks=6 if len(panels[1]) == 1 else 3)
-    layered = alt.layer(*layers, data=data(placed(rows, *panels))).properties(width=wide, height=tall)
+    layers = base.dot_layers(rows, y, what, _tips(rows, what), form="%", ticks=6 if len(panels[1]) == 1 else 3)
+    layered = alt.layer(*layers, data=data(base.placed(rows, *panels))).properties(width=wide, height=tall)
     if len(panels[1]) == 1:
         return layered
-    return layered.facet(column=alt.Column(f"{panels[0]}:N", sort=by_place(), title=None)).properties(spacing=24)
+    return layered.facet(column=alt.Column(f"{panels[0]}:N", sort=base.by_place(), title=None)).properties(spacing=24)
 
 
 def _heat(rows: list[Row], jurors: list[str], labels: list[str], size: tuple[float, float | None]) -> Chart:
@@ -297,10 +269,10 @@ def _heat(rows: list[Row], jurors: list[str], labels: list[str], size: tuple[flo
     tall = size[1] if size[1] is not None else min(_MAX_HEIGHT, max(14.0 * len(jurors), 60))
     step = tall / len(jurors)
     title = None if step >= 9 else "jurors, the most accurate first"
-    colour = alt.Color("value:Q", title="accuracy", scale=alt.Scale(scheme=SEQUENTIAL, domain=domain))
+    colour = alt.Color("value:Q", title="accuracy", scale=alt.Scale(scheme=base.SEQUENTIAL, domain=domain))
     chart = alt.Chart(data(rows)).mark_rect().encode(
-        x=alt.X("label:N", scale=ordered(labels), title="true label").axis(labelAngle=-40, labelLimit=110),
-        y=alt.Y("juror:N", scale=ordered(jurors), title=title).axis(labels=step >= 9, ticks=False),
+        x=alt.X("label:N", scale=base.ordered(labels), title="true label").axis(labelAngle=-40, labelLimit=110),
+        y=alt.Y("juror:N", scale=base.ordered(jurors), title=title).axis(labels=step >= 9, ticks=False),
         color=colour.legend(format="%"), tooltip=_tips(rows, "accuracy"),
     )  # fmt: skip
     return chart.properties(width=max(size[0], 24.0 * len(labels)), height=tall)
@@ -322,7 +294,7 @@ def against_key(
     """
     check_result(evaluation, (Evaluation,), "estimates against a key")
     check_result(keyed, (KeyedEvaluation,), "actual numbers")
-    check_graded(evaluation)
+    base.check_graded(evaluation)
     by_key, short = set(keyed.jurors), short_names(evaluation.jurors)
     jurors = [juror for juror in evaluation.jurors if juror in by_key]
     compared: list[tuple[Any, ...]] = [("score", juror) for juror in jurors]
@@ -332,26 +304,26 @@ def against_key(
     rows: list[Row] = []
     for statistic, *of in compared:
         row = {"statistic": statistic, "juror": "–" if statistic == "prevalence" else short[of[0]]}
-        row |= {"label": "all" if statistic == "score" else str(of[-1]), "actual": share_of(keyed, statistic, *of)}
-        row |= share_cells("value", evaluation, statistic, *of)
+        row |= {"label": "all" if statistic == "score" else str(of[-1]), "actual": base.share_of(keyed, statistic, *of)}
+        row |= base.share_cells("value", evaluation, statistic, *of)
         if row["value"] is not None and row["actual"] is not None:
             rows.append(row)
     if not rows:
         raise SketchError("no juror or label of the evaluation is among those of the key")
     names = ("value", "value_low", "value_high", "actual")
-    domain = grow_domain(*(row[name] for row in rows for name in names))
+    domain = base.grow_domain(*(row[name] for row in rows for name in names))
     scale = alt.Scale(domain=domain, nice=False, zero=False)
-    labels, colours = label_scale(evaluation.labels)
-    many = len(labels) > len(PALETTE)
+    labels, colours = base.label_scale(evaluation.labels)
+    many = len(labels) > len(base.PALETTE)
     colour = alt.Color("label:N", scale=alt.Scale(domain=labels, range=colours)).legend(title="label", symbolLimit=20)
     if evaluation.exam or many:
-        colour = alt.value(PALETTE[0])
+        colour = alt.value(base.PALETTE[0])
     statistics = [s for s in _SHAPES if any(row["statistic"] == s for row in rows)]
     shape = alt.Shape("statistic:N", scale=alt.Scale(domain=statistics, range=[_SHAPES[s] for s in statistics]))
     tips = [alt.Tooltip("statistic:N"), tip("juror:N", "juror"), tip("label:N", "label")]
     tips += [tip("value:Q", "estimated", PERCENT)]
     tips += [tip("value_interval:N", "interval"), tip("actual:Q", "actual", PERCENT)]
-    base = alt.Chart(data(rows)).encode(
+    encoded = alt.Chart(data(rows)).encode(
         x=alt.X("actual:Q", title="actual, by the answer key", scale=scale).axis(format="%", tickCount=6),
         y=alt.Y("value:Q", title="estimated without it", scale=scale).axis(format="%", tickCount=6),
         color=colour, tooltip=tips,
@@ -363,9 +335,9 @@ def against_key(
         x=alt.X("x:Q", scale=scale), x2=alt.X2("x2:Q"), y=alt.Y("x:Q", scale=scale), y2=alt.Y2("x2:Q")
     )
     faint = 0.5 if len(rows) <= 60 else 0.15
-    bars = base.mark_rule(strokeWidth=1.5, opacity=faint)
+    bars = encoded.mark_rule(strokeWidth=1.5, opacity=faint)
     bars = bars.encode(y=alt.Y("value_low:Q", title=None), y2=alt.Y2("value_high:Q"))
-    points = base.mark_point(filled=True, opacity=0.9, size=60 if len(rows) <= 120 else 30)
+    points = encoded.mark_point(filled=True, opacity=0.9, size=60 if len(rows) <= 120 else 30)
     points = points.encode(shape=shape.legend(title=None) if len(statistics) > 1 else shape.legend(None))
     chart = alt.layer(square, line.encode(x=alt.X("actual:Q"), y=alt.Y("value:Q")), bars, points)
     chart = chart.properties(width=width, height=width if height is None else height)
@@ -422,7 +394,7 @@ def history(
     about = [f"{count_noun(len(result.windows), 'window')} of {length}; bands are intervals"]
     about += ["Vertical lines: where a change began that raised an alarm"] * bool(marks)
     about += [f"{count_noun(len(jurors) - _MAX_JURORS, 'more juror')} left out"] * (len(jurors) > _MAX_JURORS)
-    domain = grow_domain(*(row[name] for row in rows for name in ("score", "low", "high")))
+    domain = base.grow_domain(*(row[name] for row in rows for name in ("score", "low", "high")))
     x = alt.X("at:Q", title="items", axis=alt.Axis(tickCount=4, format="~s"))
     until = tip("at:Q", "until", ",")
     if result.by_time:
@@ -430,15 +402,23 @@ def history(
     y = alt.Y("score:Q", title=None, scale=alt.Scale(domain=domain, nice=False), axis=alt.Axis(format="%", tickCount=4))
     tips = [tip("juror:N", "juror"), until, tip("items:Q", "items", ","), tip("score:Q", "right", PERCENT)]
     tips += [tip("low:Q", "at least", PERCENT), tip("high:Q", "at most", PERCENT)]
-    base = alt.Chart().transform_filter("datum.kind == 'score'")
-    band = base.mark_area(color=BLUE, opacity=0.22).encode(x=x, y=alt.Y("low:Q", title=None), y2=alt.Y2("high:Q"))
-    line = base.mark_line(color=BLUE, point=alt.OverlayMarkDef(size=22, color=BLUE)).encode(x=x, y=y, tooltip=tips)
-    rule = alt.Chart().transform_filter("datum.kind == 'alarm'").mark_rule(color=ORANGE, strokeWidth=2)
+    encoded = alt.Chart().transform_filter("datum.kind == 'score'")
+    band = encoded.mark_area(color=base.BLUE, opacity=0.22).encode(
+        x=x, y=alt.Y("low:Q", title=None), y2=alt.Y2("high:Q")
+    )
+    line = encoded.mark_line(color=base.BLUE, point=alt.OverlayMarkDef(size=22, color=base.BLUE)).encode(
+        x=x, y=y, tooltip=tips
+    )
+    rule = alt.Chart().transform_filter("datum.kind == 'alarm'").mark_rule(color=base.ORANGE, strokeWidth=2)
     rule = rule.encode(x=x, tooltip=[tip("message:N", "alarm")])
     names = [short[juror] for juror in shown]
-    layered = alt.layer(band, line, rule, data=data(placed(rows, "juror", names) + placed(marks, "juror", names)))
+    layered = alt.layer(
+        band, line, rule, data=data(base.placed(rows, "juror", names) + base.placed(marks, "juror", names))
+    )
     layered = layered.properties(width=width / columns - _ROOM, height=height)
-    panels = layered.facet(alt.Facet("juror:N", title=None, sort=by_place()), columns=columns).properties(spacing=14)
+    panels = layered.facet(alt.Facet("juror:N", title=None, sort=base.by_place()), columns=columns).properties(
+        spacing=14
+    )
     return finish(panels, "How accurate each juror is over time", about)
 
 
@@ -481,7 +461,7 @@ def reliability(
     y = _name_axis("juror", [names[k] for k in best], step)
     tips = [tip("juror:N", "juror"), tip("value:Q", "reliability", _FORM), tip("value_interval:N", "interval")]
     tips += [tip("actual:Q", "by the key", _FORM)] * (actual is not None)
-    layers = dot_layers(rows, y, "reliability", tips, form=_FORM, ticks=6)
+    layers = base.dot_layers(rows, y, "reliability", tips, form=_FORM, ticks=6)
     tall = step * len(rows) if height is None else height
     chart = alt.layer(*layers, data=data(rows)).properties(width=width, height=tall)
     # in short lines, since a browser may write them wider than they were measured
@@ -496,27 +476,33 @@ def reliability(
 def _reliability_diagram(result: Evaluation | KeyedEvaluation, width: float, height: float | None) -> Chart:
     """Draw how often each juror's votes of each confidence are right; of many jurors, those with the most votes."""
     graded = sorted((result.confidence or {}).items(), key=lambda pair: -pair[1].votes)
-    shown = [name for name, _ in graded[: len(PALETTE)]]
+    shown = [name for name, _ in graded[: len(base.PALETTE)]]
     if not shown:
         raise SketchError("no juror has 30 votes with a confidence, so there is no reliability diagram to draw")
     rows: list[Row] = [
         {"juror": name, "confidence": b.confidence, "right": b.right, "votes": b.votes}
-        for name, of_juror in graded[: len(PALETTE)]
+        for name, of_juror in graded[: len(base.PALETTE)]
         for b in of_juror.bins
     ]
     domain = [min([0.5, *(min(row["confidence"], row["right"]) for row in rows)]) - 0.02, 1.02]
     scale = alt.Scale(domain=domain, nice=False, zero=False)
-    colour = alt.Color("juror:N", scale=alt.Scale(domain=shown, range=list(PALETTE[: len(shown)]))).legend(title=None)
-    tips = [tip("juror:N", "juror"), tip("confidence:Q", "confidence", PERCENT), tip("right:Q", "right", PERCENT)]
-    base = alt.Chart(data(rows)).encode(
+    colour = alt.Color("juror:N", scale=alt.Scale(domain=shown, range=list(base.PALETTE[: len(shown)]))).legend(
+        title=None
+    )
+    tips = [
+        tip("juror:N", "juror"),
+        tip("confidence:Q", "confidence", PERCENT),
+        tip("right:Q", "right", PERCENT),
+    ]
+    encoded = alt.Chart(data(rows)).encode(
         x=alt.X("confidence:Q", title="confidence", scale=scale).axis(format="%", tickCount=6),
         y=alt.Y("right:Q", title="right", scale=scale).axis(format="%", tickCount=6),
         color=colour, tooltip=[*tips, tip("votes:Q", "votes")],
     )  # fmt: skip
     ends = alt.Chart(data([{"confidence": x, "right": x} for x in (max(domain[0], 0.0), 1.0)]))
     line = ends.mark_line(style="ink", strokeDash=[5, 4], strokeWidth=1.2)
-    points = base.mark_point(filled=True, opacity=0.9).encode(size=alt.Size("votes:Q", legend=None))
-    chart = alt.layer(line.encode(x="confidence:Q", y="right:Q"), base.mark_line(strokeWidth=1.5), points)
+    points = encoded.mark_point(filled=True, opacity=0.9).encode(size=alt.Size("votes:Q", legend=None))
+    chart = alt.layer(line.encode(x="confidence:Q", y="right:Q"), encoded.mark_line(strokeWidth=1.5), points)
     by = {"panel": "right by the other jurors", "gold": "right by the others and gold items", "key": "right by the key"}
     about = [by[graded[0][1].by]]
     if len(graded) > len(shown):
@@ -527,7 +513,7 @@ def _reliability_diagram(result: Evaluation | KeyedEvaluation, width: float, hei
 
 # -- the systems under test, by tier --
 
-_COLOURS = {"may be the best": BLUE, "settled as worse": ORANGE, "too few items": GREY}
+_COLOURS = {"may be the best": base.BLUE, "settled as worse": base.ORANGE, "too few items": base.GREY}
 
 
 def systems(result: SystemComparison, *, width: float = 420, height: float | None = None) -> Chart:
@@ -550,7 +536,7 @@ def systems(result: SystemComparison, *, width: float = 420, height: float | Non
         row["interval"] = percent_range((x.low, x.high)) if is_rate else f"{x.low:.2f} – {x.high:.2f}"
         rows.append(row)
     ends = [row[name] for row in rows for name in ("low", "high", "value", "raw")]
-    domain = grow_domain(*ends) if is_rate else [min(ends), max(ends)]
+    domain = base.grow_domain(*ends) if is_rate else [min(ends), max(ends)]
     title = f"rate of {result.good}" if is_rate else "mean level"
     axis = alt.X("value:Q", title=title, scale=alt.Scale(domain=domain, nice=False, zero=False))
     axis = axis.axis(format="%" if is_rate else ".1f", tickCount=6)
@@ -563,11 +549,11 @@ def systems(result: SystemComparison, *, width: float = 420, height: float | Non
         tip("system:N", "system"), tip("shown:N", title), tip("interval:N", f"{result.level * 100:g}%"),
         tip("raw_shown:N", "raw"), tip("items:Q", "items", ","), tip("rank:N", "rank"),
     ]  # fmt: skip
-    base = alt.Chart().encode(y=y, x=axis, tooltip=tips, color=alt.Color("place:N", scale=scale, legend=legend))
+    encoded = alt.Chart().encode(y=y, x=axis, tooltip=tips, color=alt.Color("place:N", scale=scale, legend=legend))
     layers = [
-        base.mark_rule(strokeWidth=3, opacity=0.6).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q")),
-        base.mark_point(shape="cross", filled=True, size=45).encode(x=alt.X("raw:Q"), color=alt.value(GREY)),
-        base.mark_point(filled=True, size=60, opacity=1),
+        encoded.mark_rule(strokeWidth=3, opacity=0.6).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q")),
+        encoded.mark_point(shape="cross", filled=True, size=45).encode(x=alt.X("raw:Q"), color=alt.value(base.GREY)),
+        encoded.mark_point(filled=True, size=60, opacity=1),
     ]
     if step >= 9:
         text = alt.Chart().mark_text(align="left", baseline="middle", dx=6)

@@ -18,32 +18,8 @@ from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
 from jurors.evaluate.solution import Partition, majority_partition, majority_shares, vote_counts
 from jurors.jury.compare import Comparison
 from jurors.jury.label import Labelling
-from jurors.reporting.charts.base import (
-    BLUE,
-    GREY,
-    MOST_JURORS,
-    ORANGE,
-    PALETTE,
-    PERCENT,
-    Chart,
-    Row,
-    alt,
-    by_place,
-    check_result,
-    data,
-    finish,
-    grow_domain,
-    in_order,
-    label_scale,
-    number,
-    ordered,
-    placed,
-    selected,
-    share_cells,
-    shorten_name,
-    small_title,
-    tip,
-)
+from jurors.reporting.charts import base
+from jurors.reporting.charts.base import PERCENT, Chart, Row, alt, check_result, data, finish, number, tip
 from jurors.results import count_noun
 from jurors.uncertainty.bounds import correlation_curve
 
@@ -64,14 +40,14 @@ def prevalence(
     else:
         evaluations = (result,)
     rows: list[Row] = [
-        {"method": e.method, "label": str(a)} | share_cells("share", e, "prevalence", a)
+        {"method": e.method, "label": str(a)} | base.share_cells("share", e, "prevalence", a)
         for e in evaluations
         if e.has_grades
         for a in e.prevalence
     ]
     majority = next((e.majority for e in evaluations if e.majority is not None), None)
     if majority is not None and all(e.method != "majority" for e in evaluations):
-        shares = [(a, share_cells("share", majority, "prevalence", a)) for a in majority.prevalence]
+        shares = [(a, base.share_cells("share", majority, "prevalence", a)) for a in majority.prevalence]
         rows += [{"method": "majority", "label": str(a), **cells} for a, cells in shares]
     if not rows:
         raise SketchError("no method finds a real solution for these votes, so there is no prevalence to draw")
@@ -86,7 +62,7 @@ def prevalence(
         interval = f"bar{bars} the {known[0].level * 100:g}% interval{more}"
     about = [f"{count_noun(len(first.jurors), 'juror')}, {count_noun(first.items, 'item')}; {interval}"]
     if len(first.labels) == 2:
-        a, b = (shorten_name(label) for label in first.labels)
+        a, b = (base.shorten_name(label) for label in first.labels)
         chart = _two_labels(rows, actual, str(first.labels[0]), (width, height))
         return finish(chart, f"How common {a} is (all other items are {b})", about)
     names = [str(label) for label in first.labels]
@@ -107,24 +83,26 @@ def _two_labels(rows: list[Row], actual: list[Row], label: str, size: tuple[floa
     rows = [row for row in rows if row["label"] == label]
     actual = [row for row in actual if row["label"] == label]
     methods = [row["method"] for row in rows]
-    scale = alt.Scale(domain=grow_domain(*(row[field] for row in rows for field in _DRAWN)), nice=False)
-    axis = alt.X("share:Q", title=f"share of items that are {shorten_name(label)}", scale=scale)
+    scale = alt.Scale(domain=base.grow_domain(*(row[field] for row in rows for field in _DRAWN)), nice=False)
+    axis = alt.X("share:Q", title=f"share of items that are {base.shorten_name(label)}", scale=scale)
     axis = axis.axis(format="%", tickCount=6)
-    base = alt.Chart(data(rows)).encode(
+    encoded = alt.Chart(data(rows)).encode(
         x=axis, y=alt.Y("method:N", sort=methods, title=None).axis(grid=True, ticks=False, domain=False),
         tooltip=[tip(*line) for line in _TIPS],
     )  # fmt: skip
     edges = alt.Chart(data([{"edge": 0}, {"edge": 1}])).mark_rule(style="ink", strokeOpacity=0.5)
     layers = [edges.encode(x=alt.X("edge:Q"))]
-    bar = base.mark_rule(strokeWidth=2.5, opacity=0.65, color=BLUE)
+    bar = encoded.mark_rule(strokeWidth=2.5, opacity=0.65, color=base.BLUE)
     layers += [bar.encode(x=alt.X("share_low:Q"), x2=alt.X2("share_high:Q"))]
-    layers += [base.mark_point(filled=True, size=80, color=BLUE, opacity=1)]
+    layers += [encoded.mark_point(filled=True, size=80, color=base.BLUE, opacity=1)]
     text = alt.Text("share:Q", format=PERCENT)
-    layers += [base.mark_text(align="left", dx=6).encode(x=alt.value(size[0]), text=text)]
+    layers += [encoded.mark_text(align="left", dx=6).encode(x=alt.value(size[0]), text=text)]
     if actual:
         tips = [tip("text:N", "answer key")]
-        rule = alt.Chart(data(actual)).mark_rule(color=ORANGE, strokeWidth=2).encode(x=alt.X("share:Q"), tooltip=tips)
-        word = alt.Chart(data(actual)).mark_text(color=ORANGE, dy=-7, baseline="bottom", fontWeight="bold")
+        rule = (
+            alt.Chart(data(actual)).mark_rule(color=base.ORANGE, strokeWidth=2).encode(x=alt.X("share:Q"), tooltip=tips)
+        )
+        word = alt.Chart(data(actual)).mark_text(color=base.ORANGE, dy=-7, baseline="bottom", fontWeight="bold")
         layers += [rule, word.encode(x=alt.X("share:Q"), y=alt.value(0), text=alt.Text("text:N"), tooltip=tips)]
     tall = size[1] if size[1] is not None else 26 * len(methods) + 10
     return alt.layer(*layers).properties(width=size[0], height=tall)
@@ -132,28 +110,28 @@ def _two_labels(rows: list[Row], actual: list[Row], label: str, size: tuple[floa
 
 def _many_labels(rows: list[Row], actual: list[Row], labels: list[str], size: tuple[float, float | None]) -> Chart:
     methods = list(dict.fromkeys(row["method"] for row in rows))
-    colours = [PALETTE[k % len(PALETTE)] for k in range(len(methods))]
+    colours = [base.PALETTE[k % len(base.PALETTE)] for k in range(len(methods))]
     shapes = ["circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "stroke"]
     shapes = [shapes[k % len(shapes)] for k in range(len(methods))]
     step = max(9.0 * len(methods), 18.0)
     tall = size[1] if size[1] is not None else step * len(labels)
     values = [row[field] for row in rows + actual for field in _DRAWN if row.get(field) is not None]
     is_outside = min(values) < 0 or max(values) > 1
-    scale = alt.Scale(domain=grow_domain(*values), nice=False) if is_outside else alt.Scale(zero=False, nice=True)
-    base = alt.Chart(data(rows)).encode(
+    scale = alt.Scale(domain=base.grow_domain(*values), nice=False) if is_outside else alt.Scale(zero=False, nice=True)
+    encoded = alt.Chart(data(rows)).encode(
         x=alt.X("share:Q", title="share of items", scale=scale).axis(format="%"),
-        y=alt.Y("label:N", scale=ordered(labels), title=None).axis(grid=True, ticks=False, domain=False),
+        y=alt.Y("label:N", scale=base.ordered(labels), title=None).axis(grid=True, ticks=False, domain=False),
         yOffset=alt.YOffset("method:N", sort=methods),
         color=alt.Color("method:N", scale=alt.Scale(domain=methods, range=colours)).legend(title="method"),
         tooltip=[tip(*line) for line in _TIPS],
     )
     shape = alt.Shape("method:N", scale=alt.Scale(domain=methods, range=shapes)).legend(title="method")
-    layers = [base.mark_rule(strokeWidth=2, opacity=0.65).encode(x=alt.X("share_low:Q"), x2=alt.X2("share_high:Q"))]
-    layers += [base.mark_point(filled=True, size=45, opacity=1).encode(shape=shape)]
+    layers = [encoded.mark_rule(strokeWidth=2, opacity=0.65).encode(x=alt.X("share_low:Q"), x2=alt.X2("share_high:Q"))]
+    layers += [encoded.mark_point(filled=True, size=45, opacity=1).encode(shape=shape)]
     if actual:
         tips = [tip("label:N", "label"), tip("text:N", "answer key")]
         tick = alt.Chart(data(actual)).mark_tick(style="ink", thickness=2.5, size=tall / len(labels) * 0.85)
-        layers += [tick.encode(x=alt.X("share:Q"), y=alt.Y("label:N", scale=ordered(labels)), tooltip=tips)]
+        layers += [tick.encode(x=alt.X("share:Q"), y=alt.Y("label:N", scale=base.ordered(labels)), tooltip=tips)]
     return alt.layer(*layers).properties(width=size[0], height=tall)
 
 
@@ -186,7 +164,7 @@ def bounds(
         raise SketchError("a curve of bounds has the columns of theory.correlation_curve, this mapping has others")
     columns = {name: result[name].tolist() for name in _CURVE}
     everyone = list(dict.fromkeys(j for j in columns["juror"] if j is not None))
-    shown = [everyone[k] for k in selected(everyone, jurors, _MAX_CURVED)]
+    shown = [everyone[k] for k in base.selected(everyone, jurors, _MAX_CURVED)]
     labels, short = list(dict.fromkeys(map(str, columns["label"]))), short_names(tuple(everyone))
     rows: list[Row] = []
     for correlation, outcome, statistic, juror, label, low, high in zip(*columns.values(), strict=True):
@@ -200,19 +178,19 @@ def bounds(
     tips += [tip("correlation:Q", "if no correlation exceeds", ".4f")]
     tips += [tip("low:Q", "at least", ".1%"), tip("high:Q", "at most", ".1%")]
     tips += [tip("outcome:N", "outcome")]
-    colour = alt.Color("label:N", scale=ordered(labels, range=[BLUE, ORANGE]), title=None)
-    base = alt.Chart().encode(
+    colour = alt.Color("label:N", scale=base.ordered(labels, range=[base.BLUE, base.ORANGE]), title=None)
+    encoded = alt.Chart().encode(
         x=alt.X("correlation:Q", title="error correlation ε").axis(tickCount=2, grid=False, format="~g"),
         y=alt.Y("low:Q", title=None, scale=alt.Scale(domain=[0, 1])).axis(format="%", tickCount=4),
         color=colour.legend(orient="top"), tooltip=tips,
     )  # fmt: skip
     # Bounds widen with ε, so up to the next ε the next bounds hold: steps, not slopes, are what is guaranteed.
-    area = base.mark_area(opacity=0.25, interpolate="step-before").encode(y2=alt.Y2("high:Q"))
-    line = base.mark_line(strokeWidth=1.4, interpolate="step-before", point={"size": 12, "filled": True})
+    area = encoded.mark_area(opacity=0.25, interpolate="step-before").encode(y2=alt.Y2("high:Q"))
+    line = encoded.mark_line(strokeWidth=1.4, interpolate="step-before", point={"size": 12, "filled": True})
     edges = [line.encode(y=alt.Y(f"{end}:Q", title=None)) for end in ("low", "high")]
-    chart = alt.layer(area, *edges, data=data(placed(rows, "panel", panels)))
+    chart = alt.layer(area, *edges, data=data(base.placed(rows, "panel", panels)))
     chart = chart.properties(width=max(90.0, width / min(across, 3) - 20), height=130 if height is None else height)
-    chart = chart.facet(facet=alt.Facet("panel:N", sort=by_place(), title=None), columns=across)
+    chart = chart.facet(facet=alt.Facet("panel:N", sort=base.by_place(), title=None), columns=across)
     about = ["The truth lies inside each band if no error correlation of two or three jurors exceeds ε"]
     if len(shown) < len(everyone):
         about.append(f"{len(shown)} of {count_noun(len(everyone), 'juror')} shown")
@@ -277,7 +255,7 @@ def is_joined(parts: Partition) -> bool:
     bool
     """
     counts = parts.sketch.counts
-    is_wide = len(parts.sketch.jurors) > MOST_JURORS  # cells of so many jurors cannot be told apart
+    is_wide = len(parts.sketch.jurors) > base.MOST_JURORS  # cells of so many jurors cannot be told apart
     return is_wide or bool(counts[_most_frequent(parts)].sum() < _COVERED * counts.sum())
 
 
@@ -294,10 +272,10 @@ def _by_vote_share(parts: Partition, width: float, height: float | None) -> Char
     known = cast > 0
     place = np.minimum(votes[known, 0] / cast[known] * _BINS, _BINS - 1).astype(int)
     majority = majority_shares(parts.sketch) * parts.sketch.counts[:, None]
-    names, colours = label_scale(parts.sketch.labels)
+    names, colours = base.label_scale(parts.sketch.labels)
     tips = [tip("low:Q", "votes for it, from", ".0%"), tip("high:Q", "to", ".0%"), tip("label:N", "true label"),
             tip("items:Q", "items", ",.1f")]  # fmt: skip
-    what = f"share of the votes for {shorten_name(names[0])}"
+    what = f"share of the votes for {base.shorten_name(names[0])}"
     charts = []
     for title, split in (("as estimated", parts.by_true_label), ("by majority vote", majority)):
         rows = [
@@ -313,7 +291,7 @@ def _by_vote_share(parts: Partition, width: float, height: float | None) -> Char
             color=alt.Color("label:N", scale=alt.Scale(domain=names, range=colours), title="true label"),
             order=alt.Order("at:Q"), tooltip=tips,
         )  # fmt: skip
-        charts.append(bars.properties(width=width, height=(height or 320) / 2, title=small_title(title)))
+        charts.append(bars.properties(width=width, height=(height or 320) / 2, title=base.small_title(title)))
     return alt.vconcat(*charts, spacing=12).resolve_scale(x="shared", y="shared")
 
 
@@ -329,32 +307,32 @@ def _by_majority_label(parts: Partition, width: float, height: float | None) -> 
         for m, x in enumerate(row)
         if x
     ]
-    shown = ordered(dict.fromkeys(row["majority"] for row in rows))
+    shown = base.ordered(dict.fromkeys(row["majority"] for row in rows))
     tips = [tip("majority:N", "label by majority vote"), tip("label:N", "true label")]
     tips += [tip("items:Q", "items", ",.1f"), tip("share:Q", "share", PERCENT)]
-    base = alt.Chart(data(rows)).mark_bar().encode(
+    encoded = alt.Chart(data(rows)).mark_bar().encode(
         y=alt.Y("majority:N", scale=shown, title="label by majority vote").axis(ticks=False, domain=False),
         color=alt.Color("label:N", scale=alt.Scale(domain=names, range=colours), title="true label"),
         order=alt.Order("at:Q"), tooltip=tips,
     )  # fmt: skip
-    base = base.properties(width=width / 2, height=22.0 * len(labels) if height is None else height)
+    encoded = encoded.properties(width=width / 2, height=22.0 * len(labels) if height is None else height)
     items = alt.X("items:Q", title="items, by estimated true label", stack="zero").axis(format=",d", tickCount=4)
     share = alt.X("share:Q", title="share, by estimated true label", stack="zero", scale=alt.Scale(nice=False))
-    shares = base.encode(x=share.axis(format="%"), y=alt.Y("majority:N", scale=shown, axis=None))
-    return alt.hconcat(base.encode(x=items), shares, spacing=14)
+    shares = encoded.encode(x=share.axis(format="%"), y=alt.Y("majority:N", scale=shown, axis=None))
+    return alt.hconcat(encoded.encode(x=items), shares, spacing=14)
 
 
 def _legend(parts: Partition) -> tuple[list[str], list[str], dict[int, int]]:
     """Name and colour the labels, the estimated most common ones first if the palette is too small for all."""
     labels = parts.sketch.labels
-    if len(labels) <= len(PALETTE):
-        names, colours = label_scale(labels)
+    if len(labels) <= len(base.PALETTE):
+        names, colours = base.label_scale(labels)
         return names, colours, {k: k for k in range(len(labels))}
-    keep = len(PALETTE) - 1
+    keep = len(base.PALETTE) - 1
     common = np.argsort(-np.nansum(parts.by_true_label, axis=0), kind="stable")[:keep]
-    names = [*in_order(labels[k] for k in common), _OTHERS]
+    names = [*base.in_order(labels[k] for k in common), _OTHERS]
     place = {int(k): m for m, k in enumerate(common)}
-    return names, [*PALETTE[:keep], GREY], {k: place.get(k, keep) for k in range(len(labels))}
+    return names, [*base.PALETTE[:keep], base.GREY], {k: place.get(k, keep) for k in range(len(labels))}
 
 
 def _votes(parts: Partition, order: Any, scale: Any, column_of: dict[int, int], tall: float) -> Chart:
@@ -371,7 +349,7 @@ def _votes(parts: Partition, order: Any, scale: Any, column_of: dict[int, int], 
     short = max(map(len, names)) * 7 <= step
     angle = 0 if short else -60
     axis = alt.Axis(labelAngle=angle, labelLimit=110, ticks=False, domain=False, orient="top", labels=step >= 10)
-    padded = ordered(names, paddingInner=0.12 if step >= 5 else 0)
+    padded = base.ordered(names, paddingInner=0.12 if step >= 5 else 0)
     title = None if step >= 10 else count_noun(size, "juror")
     return (
         alt.Chart(data(rows))
@@ -411,7 +389,7 @@ def _bars(rows: list[Row], field: str, scale: Any, title: str, size: tuple[float
         y=alt.Y("tuple:O", axis=None, scale=alt.Scale(paddingInner=0.18)),
         color=alt.Color("label:N", scale=scale, title="label"), order=alt.Order("at:Q"), tooltip=tips,
     )  # fmt: skip
-    return bars.properties(width=size[0], height=size[1], title=small_title(title))
+    return bars.properties(width=size[0], height=size[1], title=base.small_title(title))
 
 
 def _merged(split: Floats, column_of: dict[int, int], size: int) -> Floats:
@@ -454,7 +432,7 @@ def items(labelling: Labelling, *, width: float = 480, height: float | None = No
     x = alt.X("from:Q", title="items, the least certain first", scale=alt.Scale(domain=[0, total], nice=False))
     scale = alt.Scale(domainMin=0.0, domainMax=max(0.05, float(wrong.max()) * 1.08))
     y = alt.Y("wrong:Q", title="probability that the label is wrong", scale=scale).axis(format="%", tickCount=5)
-    area = alt.Chart(data(_steps(wrong, weight))).mark_rect(color=BLUE, stroke=BLUE, strokeWidth=0.4).encode(
+    area = alt.Chart(data(_steps(wrong, weight))).mark_rect(color=base.BLUE, stroke=base.BLUE, strokeWidth=0.4).encode(
         x=x.axis(grid=False, format=",d", tickCount=6), x2=alt.X2("to:Q"), y=y, y2=alt.Y2Datum(0), tooltip=tips,
     )  # fmt: skip
     layers = [area]
@@ -463,8 +441,8 @@ def items(labelling: Labelling, *, width: float = 480, height: float | None = No
     if errors > 0:
         mark = alt.Chart(data([{"cut": cut, "text": "half of the errors"}])).encode(x=alt.X("cut:Q"))
         side = {"align": "right", "dx": -6} if cut > 0.6 * total else {"align": "left", "dx": 6}
-        text = mark.mark_text(color=ORANGE, dy=8, fontWeight="bold", **side)
-        layers += [mark.mark_rule(color=ORANGE, strokeWidth=2, strokeDash=[6, 3])]
+        text = mark.mark_text(color=base.ORANGE, dy=8, fontWeight="bold", **side)
+        layers += [mark.mark_rule(color=base.ORANGE, strokeWidth=2, strokeDash=[6, 3])]
         layers += [text.encode(y=alt.value(0), text=alt.Text("text:N"))]
         share = caught / errors
         about.append(f"The {int(cut):,} least certain labels contain about {caught:,.0f} of these errors ({share:.0%})")

@@ -17,26 +17,8 @@ from jurors.errors import SketchError, name_positions, short_names
 from jurors.evaluate.agreement import FEW_COMMON, AgreementStatistics, agreement_statistics, pair_kappas
 from jurors.evaluate.dependence import Dependence, dependence_with_key
 from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
-from jurors.reporting.charts.base import (
-    CUT_LABEL,
-    DIVERGING,
-    MOST_JURORS,
-    PERCENT,
-    SEQUENTIAL,
-    Chart,
-    Row,
-    alt,
-    by_place,
-    check_result,
-    data,
-    finish,
-    number,
-    ordered,
-    placed,
-    shown_jurors,
-    shown_of,
-    tip,
-)
+from jurors.reporting.charts import base
+from jurors.reporting.charts.base import PERCENT, Chart, Row, alt, check_result, data, finish, number, tip
 from jurors.results import count_noun
 from jurors.sketch.pairs import Pairs
 
@@ -62,12 +44,12 @@ def agreement(
     pairs, common = np.array([statistics.first, statistics.second]), np.asarray(statistics.pair_items)
     what = "The best and worst" if jurors is None else "Shown"
     if isinstance(result, Evaluation) or jurors is not None:
-        names = shown_jurors(result, jurors) if isinstance(result, Evaluation) else list(jurors or ())
+        names = base.shown_jurors(result, jurors) if isinstance(result, Evaluation) else list(jurors or ())
         shown = name_positions(statistics.jurors, names, "juror")
     else:
         what = "Those that share the most items"
         shared = np.bincount(pairs.ravel(), weights=np.tile(common, 2), minlength=size)
-        shown = sorted(np.argsort(-shared, kind="stable")[:MOST_JURORS].tolist())
+        shown = sorted(np.argsort(-shared, kind="stable")[: base.MOST_JURORS].tolist())
     place = np.full(size, -1)
     place[shown] = np.arange(len(shown))
     among = (place[pairs] >= 0).all(axis=0)  # of the pairs of a large crowd, those that are shown
@@ -79,7 +61,7 @@ def agreement(
     share = "" if statistics.agreement is None else f"two votes agree {float(statistics.agreement):.1%} of the time"
     chance = "" if alpha is None else f", Krippendorff's alpha {float(alpha):.2f}"
     about = [f"{count_noun(size, 'juror')}, {count_noun(statistics.items, 'item')}; {share}{chance}"]
-    about += shown_of(names, statistics.jurors, what)
+    about += base.shown_of(names, statistics.jurors, what)
     chart = _heat("agreement", names, matrix, items, (width, height))
     return finish(chart, "How often each pair of jurors agrees", about)
 
@@ -116,7 +98,7 @@ def dependence(
         f"{count_noun(size, 'juror')} are worth {measured.effective_jurors:.1f} independent "
         "ones; mean error correlation "
         f"{measured.mean_correlation:+z.3f}",
-        *shown_of(shown, measured.jurors, "The most dependent"),
+        *base.shown_of(shown, measured.jurors, "The most dependent"),
     ]
     items = measured.items[np.ix_(at, at)]
     names = [short_names(measured.jurors)[j] for j in shown]
@@ -134,16 +116,16 @@ def _kappas(e: Evaluation, size: tuple[float | None, float | None]) -> Chart:
     items = _symmetric(len(shown), both, pairs.items, 0.0)
     kappa[items < FEW_COMMON] = np.nan
     about = [f"{count_noun(len(e.jurors), 'juror')} are worth about {e.effective_jurors:.1f} independent ones"]
-    about += shown_of(shown, e.jurors, "The most dependent")
+    about += base.shown_of(shown, e.jurors, "The most dependent")
     chart = _heat("kappa", [short_names(e.jurors)[j] for j in shown], kappa, items, size)
     return finish(chart, "How far each pair of jurors agrees beyond chance", about)
 
 
 def _most_dependent(pairs: Sequence[Sequence[str]], jurors: Sequence[str]) -> list[str]:
     """Select at most 20 jurors: those of the first pairs; all of a small panel, in its order."""
-    if len(jurors) <= MOST_JURORS:
+    if len(jurors) <= base.MOST_JURORS:
         return list(jurors)
-    first = list(dict.fromkeys(j for pair in pairs for j in pair))[:MOST_JURORS]
+    first = list(dict.fromkeys(j for pair in pairs for j in pair))[: base.MOST_JURORS]
     return [j for j in jurors if j in set(first)]
 
 
@@ -191,11 +173,11 @@ def _heat(
     number_format, least = _FORMATS[what]
     known = matrix[np.isfinite(matrix)]
     if least is None:
-        scale = alt.Scale(scheme=SEQUENTIAL, domain=[min(0.5, float(known.min(initial=0.5))), 1.0])
+        scale = alt.Scale(scheme=base.SEQUENTIAL, domain=[min(0.5, float(known.min(initial=0.5))), 1.0])
         legend = alt.Legend(title=what, format="%")
     else:
         reach = float(np.abs(known).max(initial=least))
-        scale = alt.Scale(domain=[-reach, 0, reach], range=DIVERGING, interpolate="rgb", clamp=True)
+        scale = alt.Scale(domain=[-reach, 0, reach], range=base.DIVERGING, interpolate="rgb", clamp=True)
         legend = alt.Legend(title=what, format="+.2f", values=[-reach, 0, reach])
     order, count = _seriated(matrix), len(jurors)
     names = [jurors[k] for k in order]
@@ -208,7 +190,7 @@ def _heat(
     ]
     # Small cells overlap a little: else the page's colour shines through the seams.
     overlap = {} if wide / count > 8 else {"width": {"band": 1.2}, "height": {"band": 1.2}}
-    base = alt.Chart(data(rows)).mark_rect(**overlap).encode(
+    encoded = alt.Chart(data(rows)).mark_rect(**overlap).encode(
         color=alt.Color("value:Q", scale=scale, legend=legend),
         tooltip=[
             tip("juror:N", "juror"), tip("other:N", "and"),
@@ -216,9 +198,9 @@ def _heat(
             tip("items:Q", "items both judged", ","),
         ],
     )  # fmt: skip
-    axis = {"ticks": False, "domain": False, "labelLimit": 140, "grid": False, "labelExpr": CUT_LABEL}
+    axis = {"ticks": False, "domain": False, "labelLimit": 140, "grid": False, "labelExpr": base.CUT_LABEL}
     cell_wide, cell_tall = wide / count, tall / count
-    axis_scale = ordered(names, paddingInner=0.04 if min(cell_wide, cell_tall) > 8 else 0)
+    axis_scale = base.ordered(names, paddingInner=0.04 if min(cell_wide, cell_tall) > 8 else 0)
     is_short = max(map(len, names)) * 7 <= cell_wide
     x_axis = alt.Axis(labelAngle=0 if is_short else -50, labels=cell_wide >= 9, **axis)
     x_title = None if cell_wide >= 9 else count_noun(count, "juror") + "; hover to read their names"
@@ -229,12 +211,12 @@ def _heat(
         sides = (("juror", "other"), ("other", "juror"))
         return [chart.encode(x=alt.X(f"{a}:N", **x), y=alt.Y(f"{b}:N", **y)) for a, b in sides]
 
-    layers = both_sides(base)
+    layers = both_sides(encoded)
     if count <= _FEW:  # the numbers stand in the cells
         on_dark = "datum.value < 0.72" if least is None else "false"
         ink = alt.condition(on_dark, alt.value("#F5F5F5"), alt.value("#111111"))
         text = alt.Text("value:Q", format=".0%" if least is None else "+.2f")
-        layers += both_sides(base.mark_text(fontSize=9).encode(text=text, color=ink))
+        layers += both_sides(encoded.mark_text(fontSize=9).encode(text=text, color=ink))
     return alt.layer(*layers).properties(width=wide, height=tall)
 
 
@@ -265,7 +247,7 @@ def confusion(
     check_result(evaluation, (Evaluation, KeyedEvaluation), "confusion matrices")
     if isinstance(evaluation, Evaluation) and evaluation.exam:
         raise SketchError("the choices of an exam mean nothing across questions, so there is no confusion between them")
-    shown = shown_jurors(evaluation, busiest_jurors(evaluation) if jurors is None else jurors)
+    shown = base.shown_jurors(evaluation, busiest_jurors(evaluation) if jurors is None else jurors)
     labels = [str(a) for a in evaluation.labels]
     solution: Any = evaluation.solution if isinstance(evaluation, KeyedEvaluation) else evaluation.independent.solution
     if solution is None:
@@ -284,25 +266,27 @@ def confusion(
     domain = [min([0.0, *values]), max([1.0, *values])]
     tips = [tip("juror:N", "juror"), tip("true:N", "true label")]
     tips += [tip("said:N", "vote"), tip("share:Q", "how often", PERCENT)]
-    base = alt.Chart().encode(
-        x=alt.X("said:N", scale=ordered(labels), title="vote").axis(
+    encoded = alt.Chart().encode(
+        x=alt.X("said:N", scale=base.ordered(labels), title="vote").axis(
             labelAngle=-40 if cell >= 20 else -90, labelLimit=70, ticks=False, domain=False
         ),
-        y=alt.Y("true:N", scale=ordered(labels), title="true label").axis(labelLimit=70, ticks=False, domain=False),
+        y=alt.Y("true:N", scale=base.ordered(labels), title="true label").axis(
+            labelLimit=70, ticks=False, domain=False
+        ),
         tooltip=tips,
     )
-    scale = alt.Scale(scheme=SEQUENTIAL, domain=domain)
-    layers = [base.mark_rect().encode(color=alt.Color("share:Q", title="how often", scale=scale).legend(format="%"))]
+    scale = alt.Scale(scheme=base.SEQUENTIAL, domain=domain)
+    layers = [encoded.mark_rect().encode(color=alt.Color("share:Q", title="how often", scale=scale).legend(format="%"))]
     if len(labels) <= _PRINTED:
         middle = (domain[0] + domain[1]) / 2
         ink = alt.condition(f"datum.share > {middle}", alt.value("#111111"), alt.value("#F5F5F5"))
-        layers.append(base.mark_text(fontSize=10).encode(text=alt.Text("share:Q", format=".0%"), color=ink))
-    chart = alt.layer(*layers, data=data(placed(rows, "juror", [short[j] for j in shown]))).properties(
+        layers.append(encoded.mark_text(fontSize=10).encode(text=alt.Text("share:Q", format=".0%"), color=ink))
+    chart = alt.layer(*layers, data=data(base.placed(rows, "juror", [short[j] for j in shown]))).properties(
         width=wide, height=tall
     )
     columns = max(1, min(len(shown), int(760 / (wide + 30))))
-    chart = chart.facet(facet=alt.Facet("juror:N", sort=by_place(), title=None), columns=columns)
+    chart = chart.facet(facet=alt.Facet("juror:N", sort=base.by_place(), title=None), columns=columns)
     how = "if errors were independent" if isinstance(evaluation, Evaluation) else "by the answer key"
     about = [f"{count_noun(evaluation.items, 'item')}; {how}"]
-    about += shown_of(shown, evaluation.jurors, "Those with the most votes" if jurors is None else "Shown")
+    about += base.shown_of(shown, evaluation.jurors, "Those with the most votes" if jurors is None else "Shown")
     return finish(chart, "Which labels each juror confuses", about)

@@ -264,6 +264,7 @@
   };
   const look = async (view) => {
     const name = project;
+    const shown = marks; // what somebody does meanwhile replaces it: then what was requested before is dropped
     const about = await get(place(name));
     if (view !== views) return;
     const labels = about.labels.length ? `; labels ${about.labels.map(String).join(", ")}` : "";
@@ -271,17 +272,17 @@
     byId("quarantine").hidden = !about.quarantined;
     byId("quarantine").textContent = `${times(about.quarantined, "vote")} can't be counted and ${about.quarantined === 1 ? "is" : "are"} in quarantine. Run jurors store quarantine to see why, and to replay or drop them.`;
     const mark = JSON.stringify([about.items, about.votes, about.updated, about.alarms, about.quarantined]);
-    if (mark === marks.project) return;
+    if (mark === shown.project) return;
     const [[grade, reason], alarms, [history, noHistory]] = await Promise.all([
       orReason(place(name, "grade?max_age=2&partition=false")), get(place(name, "alarms")), orReason(place(name, "history")),
     ]);
-    if (view !== views) return;
+    if (view !== views || shown !== marks) return;
     showAlarms(alarms, grade?.alarms ?? []);
     showGrades(grade, reason, alarms);
     showHistory(history, noHistory);
     await draw(view);
     if (view !== views) return;
-    marks.project = mark;
+    shown.project = mark;
     if (byId("item").hidden) await fillDesk(view);
     document.documentElement.dataset.shown = mark;
   };

@@ -62,8 +62,7 @@ def _read_matrix(files: Files) -> Votes:
         raise VotesError(f"{len(paths)} files ({names} …); a matrix is read from one: name it")
     arrays = _load_arrays(files, paths[0])
     matrices = {name: array for name, array in arrays.items() if array.ndim == 2}
-    usual = [name for name in _MATRIX_NAMES if name in matrices]
-    candidates = list(matrices) if len(matrices) == 1 else usual
+    candidates = list(matrices) if len(matrices) == 1 else [name for name in _MATRIX_NAMES if name in matrices]
     if len(arrays) == 1 and not matrices:
         (array,) = arrays.values()
         raise VotesError(f"the matrix needs 2 dimensions (items x jurors), this one has the shape {array.shape}")

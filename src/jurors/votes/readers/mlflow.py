@@ -51,8 +51,7 @@ def read(files: Files, question: str | None = None) -> Records:
         One row per assessment that is feedback.
     """
     paths = files.own(lambda path: _is_traces(files, path), TITLE, expected=_EXPECTED)
-    traces = (trace for path in paths for trace in _traces(files, path))
-    return _records(traces, question)
+    return _records((trace for path in paths for trace in _traces(files, path)), question)
 
 
 def records_from_frame(frame: Any, question: str | None = None) -> Records:
