@@ -538,27 +538,32 @@ def _print_audits(draws: int) -> None:
         two = sorted(closest)
         side = 1 if true[two[0]] > true[two[1]] else -1
         scaled = np.array([float(label == good) for label in panel.labels])
-        only = [s if s in closest else None for s in by]
+        at = np.flatnonzero(np.isin(system, two))
+        alone = jurors.Votes.from_matrix(
+            panel.codes[at], labels=panel.labels, jurors=panel.jurors, items=panel.item_names()[at], scale="nominal"
+        )
+        only = [s if s in two else None for s in by]
 
         needed: dict[str, list[int]] = defaultdict(list)
         held, of_all, of_one = 0, (1 - LEVEL) / len(pairs), 1 - LEVEL
-        draws_of: dict[str, tuple[Any, list[Any], list[float]]] = {
-            "uniform": ({}, by, [of_all]), "by system": ({"by": by}, by, [of_all]),
-            "between": ({"by": by, "between": two}, only, [of_all, of_one]),
+        draws_of: dict[str, tuple[Any, list[Any], dict[str, Any], list[float]]] = {
+            "uniform": (panel, by, {}, [of_all]), "by system": (panel, by, {"by": by}, [of_all]),
+            "two uniform": (alone, system[at].tolist(), {}, [of_one]),
+            "between": (panel, only, {"by": by, "between": two}, [of_all, of_one]),
         }  # fmt: skip
-        for seed, (kind, (how, groups, alphas)) in product(range(draws), draws_of.items()):
-            sheet = jurors.audit.plan(panel, min(MOST_LABELS, sum(s is not None for s in groups)), seed=seed, **how)
+        for seed, (kind, (votes, groups, how, alphas)) in product(range(draws), draws_of.items()):
+            sheet = jurors.audit.plan(votes, MOST_LABELS, seed=seed, **how)
             for alpha in alphas:
                 low, high = 0, len(sheet)
                 while high - low > 10:  # what is proved stays proved
                     middle = (low + high) // 2
-                    some = SystemBets.of(panel, groups, _labelled(sheet, key, middle), scaled)
+                    some = SystemBets.of(votes, groups, _labelled(sheet, key, middle), scaled)
                     steps = some.steps([some.of_pair(*map(some.design.systems.index, two))])[side < 0]
                     proved = bool(refuted(steps, np.zeros(1), side, alpha)[0])
                     low, high = (low, middle) if proved else (middle, high)
-                needed[kind + " alone" * (alpha == of_one)].append(high)
-            last = SystemBets.of(panel, groups, _labelled(sheet, key, len(sheet)), scaled)
-            if kind == "between":
+                needed[f"{kind} {alpha}"].append(high)
+            last = SystemBets.of(votes, groups, _labelled(sheet, key, len(sheet)), scaled)
+            if kind not in ("uniform", "by system"):
                 continue
             for blocks, truth_of in (
                 ([last.of_system(k) for k in range(len(rates))], rates),
@@ -568,18 +573,19 @@ def _print_audits(draws: int) -> None:
                 one = (1 - LEVEL) / len(blocks)
                 held += not (refuted(lows, truth_of, 1, one) | refuted(highs, truth_of, -1, one)).any()
         labels = {kind: float(np.mean(some)) for kind, some in needed.items()}
-        cells = [f"{n:.0f}" + f" ({n / labels['uniform']:.2f})" * (kind != "uniform") for kind, n in labels.items()]
+        first, *others = labels.values()
+        cells = [f"{first:.0f}", *(f"{n:.0f} ({n / first:.2f})" for n in others)]
         rows.append(
             (f"{name}, {len(true)} systems, {len(panel.jurors)} judges", f"{gaps[closest]:.2f}", *cells,
              f"{held} of {4 * draws}")
         )  # fmt: skip
         print(rows[-1], file=sys.stderr, flush=True)
-        ratios.append([n / labels["uniform"] for n in labels.values()])
+        ratios.append([n / first for n in labels.values()])
     means = [f"{x:.2f}" for x in np.exp(np.mean(np.log(ratios), axis=0))]
     rows.append(("geometric mean, uniform = 1", "", *means, ""))
     heads = (
-        "audits", "closest gap", f"labels, uniform (most {MOST_LABELS})", "by system",
-        "the two systems only, all pairs at once", "the two systems only, this pair only (`--between`)",
+        "audits", "closest gap", f"labels, uniform (most {MOST_LABELS}), all pairs", "by system, all pairs",
+        "these two only: uniform, this pair", "by system, all pairs", "by system, this pair (`--between`)",
         "all rates, or all differences, inside 90%",
     )  # fmt: skip
     _print(heads, rows)
