@@ -145,7 +145,7 @@ def main() -> None:
             lines.append(f"- {command}, by the number of {series}: {fitted}")
     (HERE / "benchmarks" / "printed" / "growth.md").write_text("\n".join(lines) + "\n")
     print("\n".join(lines))
-    chart(rows).save(HERE / "docs" / "guides" / "pictures" / "growth.png", scale_factor=2)
+    chart(rows).save(HERE / "docs" / "guides" / "pictures" / "growth.png", scale_factor=1)
 
 
 if __name__ == "__main__":

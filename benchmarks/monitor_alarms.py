@@ -6,8 +6,8 @@
              the first juror's agreement with the majority of the others, first half against second.
     kinds    twelve kinds of harmless streams, whose items depend on each other, and six harmful ones, with 3, 5 and 10
              jurors: how many streams raise an alarm if items count as independent (block 1), if the block is stated,
-             and if it is measured (auto); of harmful ones, items from the change to the alarm. `kinds --streams 30`
-             is in printed/monitor_alarms.md.
+             and if it is measured (auto); of harmful ones, items from the change to the alarm.
+             printed/monitor_alarms.md has `kinds --streams 10 --jurors N` for 3, 5 and 10.
     delays   items from the change to the alarm, for 3, 5 and 10 jurors; the change comes after 5,000 items: the first
              juror's accuracy falls, prevalence shifts, the second juror begins to copy the first on a share of items.
              Median and 90%, how many were told within 5,000 items, how many of the first alarms name the right juror,

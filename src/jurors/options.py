@@ -630,7 +630,7 @@ def verb(options: type | None = None, *, splits: bool = False) -> Callable[[Func
                     continue
                 instead = "pass it to the verbs that take votes, such as grade and check"
                 if "by" in shown:
-                    instead = f"write by={value!r}"
+                    instead = f"write by={value!r}" if isinstance(value, str) else "give it as by="
                 message = f"{function.__name__} has no option {name}=; {instead}"
                 raise OptionError(message, code="unknown_option", name=name)
             check_known(given, tuple(shown))

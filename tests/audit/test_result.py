@@ -366,3 +366,15 @@ def test_an_estimate_outside_its_interval_is_printed_as_it_is_and_named() -> Non
     for audit, estimate in outside:
         assert f"{estimate * 100:.1f}" in audit.to_text(full=True)
         assert "Trust the interval" in audit.to_text()
+
+
+def test_a_label_that_only_the_person_gives_is_accepted_as_the_message_says() -> None:
+    votes, truth = _jury(200, 3, missing=0)
+    sheet = _answered(votes, truth, 20)
+    other = replace(sheet, labels=("other", *sheet.labels[1:]))
+    with pytest.raises(VotesError, match="list all labels: labels='a,b,c,other'"):
+        result(votes, other)
+    frame = votes.to_frame()
+    audit = result(frame, other, labels=("a", "b", "c", "other"))
+    low, high = audit.of("prevalence", "other").interval
+    assert 0 < low < high < 1

@@ -76,6 +76,7 @@ def test_the_projects_are_listed_and_lead_to_their_grades_and_alarms(open_page: 
 def test_it_reads_on_a_phone_in_both_lights(open_page: Any, dark: bool) -> None:
     found = open_page("#/shop", width=375, dark=dark)
     found.page.wait_for_selector("[data-chart=prevalence][data-drawn]")
+    found.js("document.querySelector('#grade-rows .tag').textContent = 'juror constant × 12'")
     assert (found.overflow(), found.faint_texts()) == (0, [])
     cut_off = "e => e.checkVisibility() && e.scrollWidth > e.clientWidth"
     assert found.js(f"[...document.querySelectorAll('.scroll, .chart')].filter({cut_off}).length") == 0

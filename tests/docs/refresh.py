@@ -212,7 +212,9 @@ def _explained(name: str, value: Any) -> str:
     parts.append(_as_markdown(doc.partition("\n\n")[0] if isinstance(value, ModuleType) and name != "theory" else doc))
     if isinstance(value, ModuleType) and name != "theory":
         parts.append(_members(value).rstrip())
-    if isinstance(value, type) and not issubclass(value, Exception):
+    if value is jurors.AsyncClient:
+        parts.append("Its methods are those of `Client`, to be awaited.")
+    elif isinstance(value, type) and not issubclass(value, Exception):
         parts.append("\n".join(f"- `{member}`: {text}" for member, text in _fields_and_methods(value).items()))
     return "\n\n".join(parts)
 
@@ -220,7 +222,8 @@ def _explained(name: str, value: Any) -> str:
 def _signature(name: str, function: Any) -> str:
     """How it is called, without the options that cli.md explains; a long signature has a parameter per line."""
     signature = inspect.signature(inspect.unwrap(function))
-    text = f"jurors.{name}{signature}".replace("'", "")
+    text = re.sub(r": Any = ", "=", f"jurors.{name}{signature}".replace("'", ""))
+    text = re.sub(r": Any\b(?! \|)", "", text)
     if len(text) <= 88:
         return text
     found = text.index("(") + 1
@@ -246,7 +249,8 @@ def _as_markdown(doc: str) -> str:
         else:
             entries = re.split(r"^(?=\S)", body.strip("\n"), flags=re.MULTILINE)[1:]
             for name, _, text in (entry.partition("\n") for entry in entries):
-                parts.append(f"{title} `{name}`" + (f": {' '.join(text.split())}" if text.strip() else "."))
+                if text.strip():  # else the signature has it
+                    parts.append(f"{title} `{name}`: {' '.join(text.split())}")
     return "\n\n".join(parts)
 
 

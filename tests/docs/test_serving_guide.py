@@ -27,9 +27,7 @@ def test_every_curl_of_the_guide_is_answered(tmp_path: Path) -> None:
     with running(str(tmp_path / "votes.db")) as address:
         votes = jurors.simulate(200, jurors=3, prevalence="0.3", labels=["good", "bad"], seed=1).votes
         triples = zip(*(part.tolist() for part in votes.triples()), strict=True)
-        rows = [
-            {"item": f"q{i // 2}|{'ab'[i % 2]}", "juror": f"j{j}", "label": votes.labels[k]} for i, j, k in triples
-        ]
+        rows = [{"item": f"q{i // 2}|{'ab'[i % 2]}", "juror": f"j{j}", "label": votes.labels[k]} for i, j, k in triples]
         for place, command in enumerate(asked):
             if place == 2:  # the guide's two votes are too few to grade
                 with jurors.Client(address) as client:

@@ -4,6 +4,7 @@ import json
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -141,3 +142,26 @@ def test_intervals_are_attributes_and_the_theorem_is_exact() -> None:
     assert jurors.score(votes, key).interval.kappa.keys() == result.score.keys()
     with pytest.raises(TypeError):
         result.interval["score"]  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"family": {"two": ["c", "d"]}}, {"gold": dict.fromkeys(range(15), "yes")}], ids=str
+)
+def test_neither_the_layout_nor_the_order_of_jurors_changes_an_interval(
+    options: dict[str, Any], tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(8)
+    truth = rng.integers(0, 2, (300, 1))
+    words = np.array(["no", "yes"])[np.where(rng.random((300, 5)) < [0.9, 0.8, 0.75, 0.7, 0.7], truth, 1 - truth)]
+    wide = pd.DataFrame(words, columns=list("ecdba")).rename_axis("item").reset_index()
+    wide.to_csv(tmp_path / "wide.csv", index=False)
+    long = wide.melt("item", var_name="juror", value_name="label").sample(frac=1, random_state=1)
+    long.to_csv(tmp_path / "long.csv", index=False)
+    expected: Any = jurors.grade(tmp_path / "wide.csv", **options)
+    for other in (wide[["item", *"abcde"]], tmp_path / "long.csv"):
+        found: Any = jurors.grade(other, **options)
+        assert found.interval.wrong_labels == pytest.approx(expected.interval.wrong_labels, abs=1e-9)
+        for juror in "abcde":
+            assert found.interval.score[juror] == pytest.approx(expected.interval.score[juror], abs=1e-9)
+            own, theirs = (x.independent.interval_of("score", juror) for x in (found, expected))
+            assert own == pytest.approx(theirs, abs=1e-9)

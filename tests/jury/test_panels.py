@@ -72,3 +72,16 @@ def test_what_cannot_be_compared_is_refused(votes: jurors.Votes) -> None:
         jurors.panels(votes, most_changed=-1)
     with pytest.raises(VotesError, match="no juror 'x'"):
         jurors.panels(votes, price={"x": 1})
+
+
+def test_panels_checks_and_tests_of_annotators_call_jurors_as_cards_do() -> None:
+    names = [f"model_graded_qa:{name}" for name in ("claude", "gemini", "gpt", "llama")]
+    votes = jurors.simulate(300, jurors=names, accuracy=["0.9", "0.8", "0.8", "0.7"], seed=1).votes
+    results = (
+        jurors.panels(votes), jurors.check(votes, min_score=0.6), jurors.score(votes, alt_test=["claude"]),
+        jurors.check(votes, by=["a", "b"] * 150, min_score=0.6),
+    )  # fmt: skip
+    for found in results:
+        assert "claude" in found.to_text()
+        assert "model_graded_qa" not in found.to_text()
+        assert "model_graded_qa:claude" in found.to_json()

@@ -53,7 +53,7 @@ from jurors.jury.calibration import calibration_basis, jury_votes
 from jurors.jury.compare import compare_counted, default_methods
 from jurors.jury.grade import grade_counted
 from jurors.jury.inputs import CountedVotes, as_votes, count_gradable
-from jurors.options import Grading, Label, SourceOptions, text_columns
+from jurors.options import Grading, Label, SourceOptions, text_columns, verb
 from jurors.results import Block, Columns, Notes, Result, Table, columns_of, count_noun
 from jurors.votes.table import Votes
 
@@ -528,6 +528,7 @@ class Audit(Result):
         return [guarantee(is_random=self.is_random), *([gaps] if self.gaps else []), *outside, *people]
 
 
+@verb(SourceOptions)
 def result(
     source: Any,
     answers: Any,
@@ -679,6 +680,7 @@ def _points(share: float | None) -> str | None:
     return None if share is None else f"{share * 100:+.1f}" if share < 0 else f"{share * 100:.1f}"
 
 
+@verb(SourceOptions)
 def compare(
     source: Any,
     answers: Any,

@@ -37,7 +37,7 @@ from jurors.jury.groups import votes_and_groups
 from jurors.jury.inputs import as_votes, check_labels
 from jurors.jury.label import VOTE_OF, votes_on
 from jurors.jury.systems import system_names
-from jurors.options import Label, Reading, SourceOptions
+from jurors.options import Label, Reading, SourceOptions, verb
 from jurors.results import Columns, Result, Table
 from jurors.sketch.sketch import count_votes
 from jurors.votes.frame import collect_frame, is_frame
@@ -153,7 +153,10 @@ def check_same_votes(sheet: Sheet, votes: Votes, groups: Sequence[Any] | None = 
     """VotesError where the sheet was drawn from other votes, or by other systems."""
     needed = checksum(votes, groups)
     if groups is None and is_by_system(sheet):
-        raise VotesError("the sheet was drawn by system, for `jurors audit result --system` and `jurors.audit.systems`")
+        raise VotesError(
+            "the sheet was drawn by system: evaluate it with `jurors audit result --system` (jurors.audit.systems), or "
+            "take its labels as gold (gold=)"
+        )
     if sheet.checksum != needed:
         raise VotesError(
             f"the sheet was drawn from other votes (checksum {sheet.checksum}, these have {needed}); give the votes it "
@@ -344,7 +347,8 @@ class Design:
         row, _, code = votes.triples()
         given = np.zeros((votes.rows, max(len(votes.labels), 1)))
         np.add.at(given, (row, code.astype(np.int64)), 1.0)
-        total, labels = given.sum(axis=1), max(len(votes.labels), 2)
+        total = given.sum(axis=1)
+        labels = max(int(given.any(axis=0).sum()), 2)  # those that only a person gives change no chance
         top = np.divide(given.max(axis=1), total, out=np.full(votes.rows, 1.0 / labels), where=total > 0)
         disagreement = (1 - top) * labels / (labels - 1)  # 0: all vote the same; 1: every label has as many votes
         focus = np.zeros(len(first))
@@ -506,6 +510,7 @@ def answer_codes(sheet: Sheet, votes: Votes) -> Integers:
 # ---------------------------------------------------------------------------------------------------------------------
 
 
+@verb(SourceOptions)
 def plan(
     source: Any,
     n: int = 30,

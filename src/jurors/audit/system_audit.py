@@ -39,7 +39,7 @@ from jurors.audit.sheet import (
 from jurors.audit.system_design import SystemDesign
 from jurors.evaluate.card import percent, percent_range
 from jurors.jury.systems import label_values, tiers
-from jurors.options import Grading, Label, SourceOptions
+from jurors.options import Grading, Label, SourceOptions, verb
 from jurors.results import Block, Columns, Notes, Result, Table, columns_of
 from jurors.votes.table import Votes
 
@@ -183,6 +183,7 @@ def nearest_order(differences: Sequence[AuditedDifference]) -> AuditedDifference
     return max(open_, key=lambda d: abs(d.difference or 0.0) / (d.high - d.low), default=None)
 
 
+@verb(SourceOptions)
 def systems(
     source: Any,
     answers: Any,

@@ -21,12 +21,13 @@ import numpy as np
 from jurors._numeric import Flags, Floats
 from jurors.errors import OptionError, SketchError, format_first_names, name_positions
 from jurors.evaluate.card import WIDTH, percent
-from jurors.results import Block, Columns, Notes, Result, Table, columns_of
+from jurors.results import Block, Columns, Notes, Result, Table, columns_of, shorten_names
 from jurors.votes.table import Votes
 
 EPSILON = 0.2  #: what replacing an expert saves; the paper has .15 for trained annotators and .1 for crowd workers
 FEWEST_ITEMS, FEWEST_ANNOTATORS = 30, 2
 _ALPHA, _PASSES = 0.05, 0.5
+_LONGEST = 24  # characters of a name in the text
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,17 +86,20 @@ class AltTest(Result):
         return columns_of(names, rows)
 
     def _blocks(self, *, full: bool = False, **_: Any) -> list[Block]:
+        annotators = [x.annotator for c in self.candidates for x in c.annotators]
+        everyone = dict.fromkeys([*(c.name for c in self.candidates), *annotators, *self.left_out])
+        shown = shorten_names(list(everyone), _LONGEST)
         lines = [
-            f"{c.name} {'may' if c.passes else 'may not'} take an annotator's place: it wins against "
+            f"{shown[c.name]} {'may' if c.passes else 'may not'} take an annotator's place: it wins against "
             f"{sum(x.wins for x in c.annotators)} of {len(c.annotators)} (ω = {c.winning_rate:.2f}, half are needed)."
             for c in self.candidates
         ]
         if self.left_out:
-            names = format_first_names(self.left_out, 4)
+            names = format_first_names([shown[name] for name in self.left_out], 4)
             lines.append(f"Left out, with fewer than {FEWEST_ITEMS} items in common: {names}.")
         heads = ("candidate", "wins", "ω", "ρ", "verdict")
         rows = [
-            (c.name, f"{sum(x.wins for x in c.annotators)} of {len(c.annotators)}", f"{c.winning_rate:.2f}",
+            (shown[c.name], f"{sum(x.wins for x in c.annotators)} of {len(c.annotators)}", f"{c.winning_rate:.2f}",
              f"{c.advantage:.2f}", "passes" if c.passes else "does not pass")
             for c in self.candidates
         ]  # fmt: skip
@@ -103,10 +107,11 @@ class AltTest(Result):
         blocks: list[Block] = [Notes(lines, width=WIDTH, hanging="  "), about]
         if full:
             detail = tuple(
-                (c.name, x.annotator, f"{x.items:,}", percent(x.advantage, 0), f"{x.p:.3f}", "yes" if x.wins else "no")
+                (shown[c.name], shown[x.annotator], f"{x.items:,}", percent(x.advantage, 0), f"{x.p:.3f}",
+                 "yes" if x.wins else "no")
                 for c in self.candidates
                 for x in c.annotators
-            )
+            )  # fmt: skip
             heads_of = ("candidate", "annotator", "items", "advantage", "p", "wins")
             blocks.append(Table(heads_of, detail, right=(2, 3, 4)))
         return blocks

@@ -29,7 +29,7 @@ import numpy as np
 
 from jurors._numeric import Flags, Floats, Integers
 from jurors.errors import OptionError, match_name
-from jurors.evaluate.latent.em import STRENGTH, posteriors
+from jurors.evaluate.latent.em import STRENGTH, canonical_ranks, posteriors
 from jurors.evaluate.solution import Partition
 from jurors.options import Target
 from jurors.sketch.connectivity import connected_groups
@@ -269,7 +269,10 @@ def family_errors(sketch: Sketch, fit: FamilyFit, target: Target, seed: int) -> 
     if replicates < _FEWEST_REPLICATES:
         return None
     counts = sketch.counts.astype(np.float64)
-    drawn = np.random.default_rng(seed).multinomial(sketch.items, counts / counts.sum(), size=replicates)
+    votes = Incidence.from_triples(*sketch.tuples.triples(), sketch.counts, jurors=len(sketch.jurors), labels=size)
+    _, place = canonical_ranks(votes)  # drawn in an order that depends on the votes alone
+    shares = counts[np.argsort(place)] / counts.sum()
+    drawn = np.random.default_rng(seed).multinomial(sketch.items, shares, size=replicates)[:, place]
     problem, at = _Problem(sketch, fit.groups, drawn.astype(np.float64)), fit.parameters
     stacked = _Parameters(*(np.repeat(x, replicates, axis=0) for x in (at.prior, at.table, at.common)))
     _, posterior, _, _ = problem.climb(stacked, _STEPS)

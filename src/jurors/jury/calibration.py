@@ -22,11 +22,13 @@ from jurors.errors import OptionError
 from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.baselines.dawid_skene import evaluate_dawid_skene
 from jurors.evaluate.evaluation import Calibrated, Evaluation, SharedError
+from jurors.evaluate.latent.em import canonical_ranks
 from jurors.evaluate.latent.panel import PanelFit, fit_trio
 from jurors.evaluate.rules import RuleGrades, grade_rules, rule_posterior
 from jurors.evaluate.solution import DEFAULT_RULE, NamedMapping, Partition, majority_partition
 from jurors.jury.methods import STATISTICS, named_statistic, named_statistics
 from jurors.progress import report_progress
+from jurors.sketch.pairs import Incidence
 from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.calibrate import (
     CalibratedShares,
@@ -354,15 +356,18 @@ def juror_posteriors(jury: JuryVotes, representatives: tuple[int, ...] = ()) -> 
     Returns
     -------
     list of ndarray, (T, R)
+        In an order that depends on the votes alone: which scenario uses which posterior depends on it.
     """
     distinct = dict.fromkeys(representatives or range(jury.jurors))
     if len(distinct) > _FEW_JURORS:
         return []
     rows, size = jury.posterior.shape
+    votes = Incidence.from_triples(jury.row, jury.juror, jury.label, jury.weights, jurors=jury.jurors, labels=size)
+    rank, _ = canonical_ranks(votes)
     alone = np.full((jury.jurors, rows, size), 1.0 / size)
     alone[jury.juror, jury.row] = (1.0 - _ALONE) / max(size - 1, 1)
     alone[jury.juror, jury.row, jury.label] = _ALONE
-    return [alone[k] for k in distinct]
+    return [alone[k] for k in sorted(distinct, key=lambda k: rank[k])]
 
 
 def _trio_noise(panel: PanelFit) -> FitNoise:

@@ -18,7 +18,7 @@ from itertools import product
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, cast
 
-from jurors.errors import OptionError, match_name
+from jurors.errors import OptionError, match_name, short_names
 from jurors.evaluate.alarms import KINDS, LEVELS, Alarm, Level, sort_by_severity
 from jurors.evaluate.card import WIDTH, CardOptions, alarm_lines, card_alarms, percent
 from jurors.evaluate.evaluation import Evaluation
@@ -39,7 +39,7 @@ from jurors.options import (
     split_options,
     verb,
 )
-from jurors.results import Block, Columns, Notes, Result, Table, count_noun, escape_text
+from jurors.results import Block, Columns, Notes, Result, Table, count_noun, escape_text, replace_names
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -518,18 +518,20 @@ class Verdict(Result):
         return {name: [getattr(alarm, name) for alarm in self.alarms] for name in names}
 
     def _blocks(self, **show: Any) -> Iterable[Block]:
-        options = CardOptions(**show)
+        options, jurors = CardOptions(**show), () if self.evaluation is None else self.evaluation.jurors
+        names = short_names(jurors)
         card = (self.systems or self.evaluation) if self.shows_card else None
         on_card = () if card is None else card.alarms
         alarms = tuple(alarm for alarm in self.alarms if alarm.reason not in _OF_GATES and alarm not in on_card)
         if options.full:
-            yield Notes([*(gate.line for gate in self.gates), *alarm_lines(alarms)], self.verdict)
+            gates = [replace_names(gate.line, names) for gate in self.gates]
+            yield Notes([*gates, *alarm_lines(alarms, jurors)], self.verdict)
         else:
             first = sorted(self.gates, key=lambda gate: _OUTCOMES.index(gate.outcome))[:_MOST_GATES]
-            gates = [gate.line for gate in self.gates if gate in first]
+            gates = [replace_names(gate.line, names) for gate in self.gates if gate in first]
             left = {name: sum(gate.outcome == name for gate in self.gates if gate not in first) for name in _OUTCOMES}
             counts = ", ".join(f"{number:,} {name}" for name, number in left.items() if number)
-            lines = alarm_lines(sort_by_severity(alarms)[:_MOST_ALARMS])
+            lines = alarm_lines(sort_by_severity(alarms)[:_MOST_ALARMS], jurors)
             more = [f"{len(alarms) - _MOST_ALARMS:,} more alarms and notes; full=True shows all."]
             yield Notes(
                 [*gates, *([f"More gates: {counts}; full=True shows all."] if counts else []), *lines]
@@ -623,13 +625,15 @@ class GroupVerdicts(ByGroup[Verdict]):
         gates = [(group, gate) for group, of_group in self.groups.items() for gate in of_group.gates]
         urgent = sorted((x for x in gates if x[1].outcome != "pass"), key=lambda x: _OUTCOMES.index(x[1].outcome))
         most = _MOST_GATES if len(self.groups) <= _MOST_GATES else _MOST_GATES // 2
-        lines = [f"{group}: {gate.line}" for group, gate in urgent][: None if options.full else most]
+        names = short_names(self.jurors)
+        lines = [f"{group}: {replace_names(gate.line, names)}" for group, gate in urgent]
+        lines = lines[: None if options.full else most]
         left = len(urgent) - len(lines)
         more = [f"{left:,} more gates are not met; full=True shows all."] if left else []
         others = tuple(a for a in self.alarms if a.reason not in _OF_GATES)
         above = [
             Notes([*lines, *more], self.verdict, width=None if options.full else WIDTH, hanging="  "),
-            card_alarms(group_alarms(others), options),
+            card_alarms(group_alarms(others), options, self.jurors),
         ]
         tables: list[ByGroup[Any]] = [self]
         if self.shows_card:

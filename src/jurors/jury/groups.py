@@ -297,7 +297,7 @@ class ByGroup(Result, Generic[Graded]):
     def _blocks(self, **show: Any) -> list[Block]:
         """The alarms and the grades."""
         options = CardOptions(**show)
-        alarms = card_alarms(group_alarms(self.alarms), options)
+        alarms = card_alarms(group_alarms(self.alarms), options, self.jurors)
         return [*([alarms] if alarms.lines else []), *group_grades(self, options)]
 
 

@@ -330,8 +330,14 @@ class EngineLabelling:
         object
             As `duckdb.DuckDBPyRelation`, `polars.LazyFrame`, a frame of Spark, Dask or Ibis.
         """
+        import narwhals as nw
+
         columns = self.by_tuple._label_columns(np.arange(len(self.by_tuple)))
-        return self.counted.with_columns({name: columns[name] for name in columns if name != "item"}).to_native()
+        del columns["item"]
+        names = self.counted.part_names
+        parts = [nw.col(f"part{k}").alias(name) for k, name in enumerate(names)]
+        table = self.counted.with_columns(columns)
+        return table.select(*(() if "item" in names else ("item",)), *parts, *columns).to_native()
 
     def collect(self) -> Labelling:
         """Fetch the items and their labels, but no votes.
@@ -348,8 +354,10 @@ class EngineLabelling:
         rows = np.arange(len(self.by_tuple))
         table = collect(self.counted.with_columns({_ROW: rows}).sort("item"))
         items = item_array(clean_cells(table["item"].to_list(), column="item"))
-        names = [name for name in table.columns if name not in ("item", _ROW)]
-        parts = {name: _label_array(tuple(clean_cells(table[name].to_list(), column=name))) for name in names}
+        parts = {
+            name: _label_array(tuple(clean_cells(table[f"part{k}"].to_list(), column=name)))
+            for k, name in enumerate(self.counted.part_names)
+        }
         engine = partial(_frame_like, self.counted.by_item)
         return self.by_tuple.at_items(items, table[_ROW].to_numpy(), parts=parts or None, engine=engine)
 

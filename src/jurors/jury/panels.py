@@ -25,7 +25,7 @@ from jurors.jury.inputs import as_votes, drop_silent_jurors
 from jurors.jury.kinds import LABELS, kind_of
 from jurors.options import DEFAULTS, SourceOptions, verb
 from jurors.progress import report_progress
-from jurors.results import Block, Columns, Notes, Result, Table, columns_of, shorten_names
+from jurors.results import Block, Columns, Notes, Result, Table, columns_of, replace_names, shorten_names
 from jurors.sketch.connectivity import MIN_JURORS
 from jurors.votes.table import Votes
 
@@ -87,8 +87,9 @@ class PanelComparison(Result):
         ]  # fmt: skip
         shown = len(heads) - (self.whole.price is None)
         table = Table(tuple(heads[:shown]), tuple(row[:shown] for row in rows), right=(1, 2, 3, 5)[: shown - 2])
-        alarms = short_alarm_lines(self.alarms, _MOST_ALARM_LINES, {})
-        return [*(Notes(lines, width=WIDTH, hanging="  ") for lines in (alarms, self.sentences()) if lines), table]
+        alarms = short_alarm_lines(self.alarms, _MOST_ALARM_LINES, names)
+        sentences = [replace_names(line, names) for line in self.sentences()]
+        return [*(Notes(lines, width=WIDTH, hanging="  ") for lines in (alarms, sentences) if lines), table]
 
     @property
     def least(self) -> Panel:

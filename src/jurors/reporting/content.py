@@ -383,7 +383,7 @@ def people(e: Evaluation, rows: list[RankedJuror]) -> list[Markup]:
     elif rows:
         lines = [escape(leader_sentence(e))]
         by_name = {row.juror: row for row in rows}
-        if len(e.ranking.ranked) > 1:
+        if len(e.leaders) < len(e.ranking.ranked):  # else the last may be the best, too
             last = by_name[e.ranking.ranked[-1]]
             rank = "Lowest" if len(e.ranking.ranked) == len(e.jurors) else "Lowest of the ranked"
             ends = f" ({percent_range(last.ends)})" if last.ends[0] == last.ends[0] else ""

@@ -139,7 +139,10 @@ class CountedItems:
     votes: Votes  #: a row for each distinct decision tuple, or for several with the same votes, with counts
     keys: Integers | None = None  #: rows x numbers: a tuple as the engine's numbers; None where votes were fetched
     by_item: Any = None  #: a frame of the engine: `item` and `key0`, `key1` …
-    parts: Any = None  #: a frame of the engine: `item` and the columns that name it together, where several do
+    part_names: tuple[str, ...] = ()  #: the columns that name the item together, where several do
+    parts: Callable[[], Any] | None = (
+        None  #: gives the engine's frame of `item` and these columns as `part0`, `part1` …
+    )
 
     def with_columns(self, columns: Mapping[str, Any]) -> Any:
         """The engine's frame of items, with columns that have a value for each row of the votes.
@@ -147,12 +150,13 @@ class CountedItems:
         Returns
         -------
         narwhals.LazyFrame
-            `item`, the columns that name it together, and the columns given; nothing is computed yet.
+            `item`, the columns that name it together as `part0`, `part1` …, and the columns given; nothing is computed
+            yet.
         """
         keys = {f"key{k}": numbers for k, numbers in enumerate(cast(Integers, self.keys).T)}
         table = self.by_item.join(engine_table(self.by_item, {**keys, **columns}), on=list(keys), how="inner")
         table = table.select("item", *columns)
-        return table if self.parts is None else self.parts.join(table, on="item", how="inner")
+        return table if self.parts is None else self.parts().join(table, on="item", how="inner")
 
 
 def read_frame(frame: Any, options: Reading) -> Sketch | Votes:
@@ -212,12 +216,16 @@ def count_items(frame: Any, options: Reading) -> CountedItems | Sketch | Votes:
     effective = opened.effective_options(options)
     about = table_findings(opened.names, layout, effective, items=counted.votes.total, joint=opened.item)
     votes = replace(counted.votes, jurors_are_numbered=opened.numbers_jurors(layout))
-    parts = None
-    if counted.by_item is not None and len(several := item_parts(names, effective.item)) > 1:
-        places = [find_column(opened.names, part) for part in several]
+    counted = replace(counted, votes=with_findings(votes, [*about, *repeated]))
+    if counted.by_item is None or len(several := item_parts(names, effective.item)) < 2:
+        return counted
+    places = [find_column(opened.names, part) for part in several]
+
+    def parts() -> Any:
         named = _named(opened, numbered(opened.table, [cast(int, layout.item), *places]), cast(int, layout.item))
-        parts = named.select("item", *(nw.col(f"c{k}").alias(opened.names[k]) for k in places)).unique()
-    return replace(counted, votes=with_findings(votes, [*about, *repeated]), parts=parts)
+        return named.select("item", *(nw.col(f"c{place}").alias(f"part{k}") for k, place in enumerate(places))).unique()
+
+    return replace(counted, part_names=tuple(opened.names[place] for place in places), parts=parts)
 
 
 def _of_selected(frame: Frame, table: Any, layout: Layout, options: Reading) -> Any:

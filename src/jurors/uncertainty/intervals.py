@@ -39,8 +39,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jurors._numeric import Floats
-from jurors.evaluate.latent.em import Parameters, e_step, em_problem, fit_strata
+from jurors._numeric import Floats, Integers
+from jurors.evaluate.latent.em import Parameters, canonical_ranks, e_step, em_problem, fit_strata
 from jurors.evaluate.latent.models import climb_coupled, gold_rows
 from jurors.evaluate.latent.panel import PanelFit
 from jurors.evaluate.latent.sensitivity import CLOSE, NEGLIGIBLE, ROUGH, Linearised
@@ -412,11 +412,12 @@ def _first_order(panel: PanelFit, target: Target, seed: int) -> dict[str, Floats
         models.append((linear, weight / sum(weights.values())))
     fixed = np.zeros(data.rows, dtype=bool) if panel.gold is None else gold_rows(panel.gold)
     size = np.where(fixed, 0.0, np.sqrt(data.weights[0])).astype(np.float32)[:, None]
+    _, place = canonical_ranks(data)  # so that neither the order of jurors nor of items changes a direction
     step = max(1, min(directions, _MOST_MOVED // (2 * data.labels * max(data.rows, 1))))
     total: dict[str, Floats] = {name: np.zeros(()) for name in _NAMES}
     for start in range(0, directions, step):
         count = min(step, directions - start)
-        drawn = size * (rng.integers(0, 2, (data.rows, count), dtype=np.int8) * 2 - 1)
+        drawn = size * (rng.integers(0, 2, (data.rows, count), dtype=np.int8) * 2 - 1)[place]
         # (R, cells + 1, B): how votes on items of each label, and last these items, move with the weights (T, B)
         moved = []
         for linear, share in models:
@@ -470,12 +471,12 @@ def _weighty(panel: PanelFit) -> dict[str, float]:
 def _replicates(panel: PanelFit, count: int, seed: int) -> Iterator[tuple[Floats, Floats]]:
     """Blocks of resampled weights (B, T) and the posteriors (B, R, T) of models refitted to them."""
     data, labels = panel.data, panel.data.labels
-    rng = np.random.default_rng(seed)
+    rng, order = np.random.default_rng(seed), np.argsort(canonical_ranks(data)[1])
     models = _weighty(panel) if panel.coupling is None else {"confusion": 1.0}
     total = sum(models.values())
     size = max(1, min(count, _MOST_CELLS // (2 * labels * max(data.rows, 1))))
     for start in range(0, count, size):
-        drawn = _draw(rng, data.weights[0], panel.gold, min(size, count - start))
+        drawn = _draw(rng, data.weights[0], panel.gold, min(size, count - start), order)
         posterior = np.zeros((len(drawn), labels, data.rows))
         for model, weight in models.items():
             posterior += weight / total * _refit(panel, model, drawn)
@@ -488,11 +489,12 @@ def _ordered_replicates(panel: PanelFit, seed: int) -> Iterator[tuple[Floats, Fl
     What a level means depends on the few jurors there are, so that they are resampled too, by random weights.
     """
     data, rng = panel.spoken, np.random.default_rng(seed)
+    place, ranks = canonical_ranks(data)
     count = int(np.clip(_ORDERED_VOTES // max(data.held, 1), _FEW_REPLICATES, DIRECTIONS))
     size = max(1, _MOST_CELLS // (GRID_POINTS * max(data.rows, 1)))
     for start in range(0, count, size):
-        drawn = _draw(rng, data.weights[0], panel.gold, min(size, count - start))
-        juror_weights = rng.gamma(_JUROR_SHAPE, size=(len(drawn), data.jurors))
+        drawn = _draw(rng, data.weights[0], panel.gold, min(size, count - start), np.argsort(ranks))
+        juror_weights = rng.gamma(_JUROR_SHAPE, size=(len(drawn), data.jurors))[:, place]
         yield drawn, panel.ordered.refit(replace(data, weights=drawn), juror_weights)  # type: ignore[union-attr]
 
 
@@ -507,9 +509,9 @@ def _variance(values: Floats) -> Floats:
         )
 
 
-def _draw(rng: np.random.Generator, weights: Floats, gold: Floats | None, count: int) -> Floats:
-    """Resampled weights, (count, T); gold items are known, not drawn, so theirs are fixed."""
-    open_rows = weights > 0 if gold is None else (weights > 0) & ~gold_rows(gold)
+def _draw(rng: np.random.Generator, weights: Floats, gold: Floats | None, count: int, order: Integers) -> Floats:
+    """Resampled weights, (count, T), drawn in this order; gold items are known, not drawn, so theirs are fixed."""
+    open_rows = order[weights[order] > 0] if gold is None else order[(weights[order] > 0) & ~gold_rows(gold)[order]]
     drawn = np.repeat(weights[None], count, axis=0)
     total = round(float(weights[open_rows].sum()))
     if total:
