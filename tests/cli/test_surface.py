@@ -101,7 +101,7 @@ def test_agreement_shows_the_pairs_that_agree_most_and_least() -> None:
     votes, _ = simulated(20)
     agreed = jurors.agreement(votes)
     text = agreed.to_text()
-    assert "(10 that agree most and 10 least, of 190; to_text(full=True) shows all)" in text
+    assert "(10 that agree most, 10 least, of 190; to_text(full=True) shows all)" in text
     rows = text.splitlines()[-20:]
     kappas = np.sort(agreed.to_frame()["cohen_kappa"].to_numpy(dtype=float))[::-1]
     shown = [float(row.split()[-3]) for row in rows]

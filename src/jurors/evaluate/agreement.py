@@ -704,7 +704,7 @@ class AgreementStatistics(Drawable):
         cells_of["items"] = [f"{count:,}" for count in columns["items"]]
         rows = zip(*(cells_of[name] for name in names), strict=True)
         half, is_by_kappa = len(at) // 2, by not in ("items", "first")
-        ends_shown = f"{half} that agree most and {half} least" if is_by_kappa else f"the first {half} and last {half}"
+        ends_shown = f"{half} that agree most, {half} least" if is_by_kappa else f"the first {half} and last {half}"
         shown = f" ({ends_shown}, of {len(order):,}; full=True shows all)"
         title = "Pairs" + shown * (len(at) < len(order))
         pairs = Table(headers, tuple(rows), title=title, right=tuple(range(2, len(names))), width=80)
