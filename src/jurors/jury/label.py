@@ -313,7 +313,9 @@ class EngineLabelling:
     """
 
     def __init__(self, counted: CountedItems, by_tuple: Labelling) -> None:
-        self.counted, self.by_tuple = counted, by_tuple
+        is_taken = not set(counted.part_names).isdisjoint(_RESERVED[1:])  # a column is called label, say
+        self.counted = replace(counted, part_names=(), parts=None) if is_taken else counted
+        self.by_tuple = by_tuple
         self.labels, self.method, self.partition = by_tuple.labels, by_tuple.method, by_tuple.partition
         self.wrong_labels = by_tuple.wrong_labels
 
