@@ -343,7 +343,7 @@ def test_a_check_by_groups_with_long_names_shows_a_group(table: pd.DataFrame) ->
     failed: Any = jurors.check(long_names, by="sex", min_score=0.99, max_wrong=0.001)
     lines = failed.to_text().splitlines()
     assert "by sex: 2 groups, 4 jurors" in lines
-    assert any(line.startswith("f lorem") and "600" in line for line in lines)
+    assert any(line.startswith("  f lorem") and " 600 " in line for line in lines)
 
 
 def test_each_group_is_compared_with_the_same_group_of_the_baseline(table: pd.DataFrame) -> None:
