@@ -404,10 +404,16 @@ def label_on_disk(
         ((rows,),) = table.con.execute(f"SELECT count(*) FROM {table.sql}").fetchall()
         if rows <= _MOST_READ:
             return None
+        from duckdb import StarExpression
+
         from jurors.sketch.engines import CountedItems, count_items
 
+        relation = table.relation
+        if len(table.joint) > 1:  # a frame joins the columns itself, and keeps them
+            relation = relation.select(StarExpression(exclude=[",".join(table.joint)]))
+            options = options.but(item=table.joint)
         with table.watching():
-            counted = count_items(table.relation, options)
+            counted = count_items(relation, options)
         if not isinstance(counted, CountedItems) or counted.by_item is None or kind_of(counted.votes) is not LABELS:
             return None
         labelled = EngineLabelling(counted, _label(counted.votes, None, None, grading, {}))
