@@ -229,7 +229,7 @@ def test_labels_of_a_large_parquet_file_are_written_inside_duckdb_as_those_of_a_
         assert row["probability"] == pytest.approx(known[row["item"]]["probability"], abs=1e-12)
     assert len(written) == len(known) == 300
     monkeypatch.undo()
-    pairs, by_pair = tmp_path / "pairs.parquet", ("--item", "question,model")
+    pairs, by_pair = tmp_path / "pairs.parquet", ("--item", "question, model")
     item = [row[0] for row in rows]
     models = {"question": [name[:-1] for name in item], "model": [f"m{name[-1]}" for name in item]}
     pq.write_table(table.drop_columns("item").append_column("question", [models["question"]])

@@ -409,8 +409,9 @@ def label_on_disk(
         from jurors.sketch.engines import CountedItems, count_items
 
         relation = table.relation
-        if len(table.joint) > 1:  # a frame joins the columns itself, and keeps them
-            relation = relation.select(StarExpression(exclude=[",".join(table.joint)]))
+        if table.joint:  # a frame joins the columns itself, and keeps them
+            joined = [name for name, homes in table.made if homes == table.joint]
+            relation = relation.select(StarExpression(exclude=joined))
             options = options.but(item=table.joint)
         with table.watching():
             counted = count_items(relation, options)
