@@ -513,12 +513,12 @@ def _print_rivals(others: dict[tuple[str, str], list[tuple[float, float]]]) -> N
 # -- audits by system --------------------------------------------------------------------------------------------------
 
 
-MOST_LABELS = 400
+MOST_LABELS = 1200
 
 
 def _print_audits(draws: int) -> None:
     """Labels that prove the order of the two closest systems whose rates are at least 5 points apart."""
-    rows = []
+    rows, ratios = [], []
     for name in ("simulated", "triviaqa_judges_v1", "triviaqa_judges_v2", "mmlu_pro", "usmle_step", "enem2022"):
         if data_folder() is None and name != "simulated":
             continue
@@ -531,28 +531,40 @@ def _print_audits(draws: int) -> None:
             item: _as_label(label, panel.labels) for item, label in zip(panel.item_names().tolist(), truth, strict=True)
         }
 
-        place = {name: k for k, name in enumerate(sorted(true))}
-        pairs = list(combinations(range(len(true)), 2))
-        rates = np.array([true[s] for s in sorted(true)])
+        names = sorted(true)
+        pairs = list(combinations(range(len(names)), 2))
+        rates = np.array([true[s] for s in names])
         leads = np.array([rates[a] - rates[b] for a, b in pairs])
-        first, second = sorted(place[s] for s in closest)
-        at = pairs.index((first, second))
-        side = 1 if leads[at] > 0 else -1
+        two = sorted(closest)
+        side = 1 if true[two[0]] > true[two[1]] else -1
         scaled = np.array([float(label == good) for label in panel.labels])
+        at = np.flatnonzero(np.isin(system, two))
+        alone = jurors.Votes.from_matrix(
+            panel.codes[at], labels=panel.labels, jurors=panel.jurors, items=panel.item_names()[at], scale="nominal"
+        )
+        only = [s if s in two else None for s in by]
 
-        needed: dict[str, list[int]] = {"uniform": [], "by system": []}
-        held, alpha = 0, (1 - LEVEL) / len(pairs)
-        for seed, (kind, groups) in product(range(draws), (("uniform", None), ("by system", by))):
-            sheet = jurors.audit.plan(panel, min(MOST_LABELS, len(by)), seed=seed, by=groups)
-            low, high = 0, len(sheet)
-            while high - low > 10:  # what is proved stays proved
-                middle = (low + high) // 2
-                some = SystemBets.of(panel, by, _labelled(sheet, key, middle), scaled)
-                steps = some.steps([some.of_pair(*pairs[at])])[side < 0]
-                proved = bool(refuted(steps, np.zeros(1), side, alpha)[0])
-                low, high = (low, middle) if proved else (middle, high)
-            needed[kind].append(high)
-            last = SystemBets.of(panel, by, _labelled(sheet, key, len(sheet)), scaled)
+        needed: dict[str, list[int]] = defaultdict(list)
+        held, of_all, of_one = 0, (1 - LEVEL) / len(pairs), 1 - LEVEL
+        draws_of: dict[str, tuple[Any, list[Any], dict[str, Any], list[float]]] = {
+            "uniform": (panel, by, {}, [of_all]), "by system": (panel, by, {"by": by}, [of_all]),
+            "two uniform": (alone, system[at].tolist(), {}, [of_one]),
+            "between": (panel, only, {"by": by, "between": two}, [of_all, of_one]),
+        }  # fmt: skip
+        for seed, (kind, (votes, groups, how, alphas)) in product(range(draws), draws_of.items()):
+            sheet = jurors.audit.plan(votes, MOST_LABELS, seed=seed, **how)
+            for alpha in alphas:
+                low, high = 0, len(sheet)
+                while high - low > 10:  # what is proved stays proved
+                    middle = (low + high) // 2
+                    some = SystemBets.of(votes, groups, _labelled(sheet, key, middle), scaled)
+                    steps = some.steps([some.of_pair(*map(some.design.systems.index, two))])[side < 0]
+                    proved = bool(refuted(steps, np.zeros(1), side, alpha)[0])
+                    low, high = (low, middle) if proved else (middle, high)
+                needed[f"{kind} {alpha}"].append(high)
+            last = SystemBets.of(votes, groups, _labelled(sheet, key, len(sheet)), scaled)
+            if kind not in ("uniform", "by system"):
+                continue
             for blocks, truth_of in (
                 ([last.of_system(k) for k in range(len(rates))], rates),
                 ([last.of_pair(a, b) for a, b in pairs], leads),
@@ -560,16 +572,20 @@ def _print_audits(draws: int) -> None:
                 lows, highs = last.steps(blocks)
                 one = (1 - LEVEL) / len(blocks)
                 held += not (refuted(lows, truth_of, 1, one) | refuted(highs, truth_of, -1, one)).any()
-        uniform, planned = (float(np.mean(labels)) for labels in needed.values())
+        labels = {kind: float(np.mean(some)) for kind, some in needed.items()}
+        first, *others = labels.values()
+        cells = [f"{first:.0f}", *(f"{n:.0f} ({n / first:.2f})" for n in others)]
         rows.append(
-            (f"{name}, {len(true)} systems, {len(panel.jurors)} judges", f"{gaps[closest]:.2f}", f"{uniform:.0f}",
-             f"{planned:.0f}", f"{planned / uniform:.2f}", f"{held} of {4 * draws}")
+            (f"{name}, {len(true)} systems, {len(panel.jurors)} judges", f"{gaps[closest]:.2f}", *cells,
+             f"{held} of {4 * draws}")
         )  # fmt: skip
         print(rows[-1], file=sys.stderr, flush=True)
-    ratio = np.exp(np.mean([np.log(float(row[4])) for row in rows]))
-    rows.append(("geometric mean", "", "", "", f"{ratio:.2f}", ""))
+        ratios.append([n / first for n in labels.values()])
+    means = [f"{x:.2f}" for x in np.exp(np.mean(np.log(ratios), axis=0))]
+    rows.append(("geometric mean, uniform = 1", "", *means, ""))
     heads = (
-        "audits", "closest gap", f"labels, uniform (most {MOST_LABELS})", "by system", "uniform = 1",
+        "audits", "closest gap", f"labels, uniform (most {MOST_LABELS}), all pairs", "by system, all pairs",
+        "these two only: uniform, this pair", "by system, all pairs", "by system, this pair (`--between`)",
         "all rates, or all differences, inside 90%",
     )  # fmt: skip
     _print(heads, rows)

@@ -673,8 +673,8 @@ def flags_of(options: type) -> list[Option]:
 
 
 _OF_COMMANDS = (
-    "by", "review", "items", "text", "key", "answers", "system", "good", "covariate", "adjust", "top", "sort",
-    "min_votes", "correlation",
+    "by", "between", "review", "items", "text", "key", "answers", "system", "good", "covariate", "adjust", "top",
+    "sort", "min_votes", "correlation",
 )  # fmt: skip
 OPTIONS |= {name: Option("", flag=f"--{name.replace('_', '-')}") for name in _OF_COMMANDS}
 OPTIONS["full"] = Option("", flag="--full", kind=bool)

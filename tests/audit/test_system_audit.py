@@ -66,11 +66,13 @@ def test_every_order_of_the_questions_is_as_likely() -> None:
 
 def test_all_rates_and_all_differences_hold_at_once_at_every_look() -> None:
     """At a level of 80%, 3 of 12 audits may miss, and by chance 3 more."""
-    missed = {"by system": [0, 0], "not by system": [0, 0]}
+    draws: dict[str, Any] = {"by system": {"by"}, "not by system": set(), "between": {"by", "between"}}
+    missed = {name: [0, 0] for name in draws}
     for seed in range(12):
         votes, by, key, true = _case(seed, questions=40)
-        for name, groups in (("by system", by), ("not by system", None)):
-            sheet = _answered(plan(votes, 60, seed=seed, by=groups), key)
+        of: dict[str, Any] = {"by": by, "between": ("s0", "s1")}
+        for name, given in draws.items():
+            sheet = _answered(plan(votes, 60, seed=seed, **{option: of[option] for option in given}), key)
             bad = np.zeros(2, dtype=bool)
             for labelled in (20, 60):
                 labels = sheet.labels[:labelled] + (None,) * (60 - labelled)
@@ -133,6 +135,27 @@ def test_a_sheet_is_refused_without_its_systems_or_with_others() -> None:
         plan(VOTES, 5, by=BY, after=sheet, seed=9)
     with pytest.raises(JurorsError, match="at least two systems"):
         plan(VOTES, 5, by=["one"] * 180)
+    for between, message in (("s0", "s3"), "no system 's3'"), (("s0", "s0"), "needs two systems, got s0, s0"):
+        with pytest.raises(OptionError, match=message):
+            plan(VOTES, 5, by=BY, between=between)
+    with pytest.raises(OptionError, match="name the system of each item, too"):
+        plan(VOTES, 5, between=("s0", "s1"))
+
+
+def test_a_draw_between_two_systems_goes_on_and_is_read_without_naming_them() -> None:
+    first = plan(VOTES, 1, by=BY, between=("s1", "s0"), seed=3)
+    sheet = plan(VOTES, 40, by=BY, between=("s0", "s1"), seed=3)
+    assert {item[:2] for item in sheet.items} == {"s0", "s1"}
+    for between in ((), ("s0", "s1")):  # a sheet of one item shows one of the two only
+        assert first.items + plan(VOTES, 39, by=BY, between=between, after=first).items == sheet.items
+    audit = systems(VOTES, _answered(sheet), by=BY)
+    assert (list(audit.systems), audit.items, audit.labelled) == (["s0", "s1"], 120, 40)
+    (d,) = audit.differences
+    assert d.paired
+    wider = systems(VOTES, _answered(plan(VOTES, 40, by=BY, seed=3)), by=BY)
+    assert d.high - d.low < min(w.high - w.low for w in wider.differences if {w.a, w.b} == {"s0", "s1"})
+    with pytest.raises(VotesError, match="drawn from other votes"):
+        plan(VOTES, 5, by=BY, between=("s0", "s2"), after=sheet)
 
 
 def test_the_command_draws_by_system_and_exits_by_the_order(tmp_path: Path) -> None:
@@ -148,6 +171,10 @@ def test_the_command_draws_by_system_and_exits_by_the_order(tmp_path: Path) -> N
         ran = CliRunner().invoke(main, ["audit", *map(str, arguments)])
         return ran.exit_code, ran.output
 
+    two = tmp_path / "two.csv"
+    assert run("plan", votes, "--system", "model", "--between", "s0,s1", "--text", "answer", "-o", two)[0] == 0
+    assert {row["answer"][10:12] for row in csv.DictReader(two.read_text().splitlines())} == {"s0", "s1"}
+    assert run("plan", votes, "--between", "s0,s1")[0] == 2
     status, printed = run("plan", votes, "--system", "model", "--text", "answer", "-n", 170, "-o", sheet)
     assert (status, "--system model --answers" in printed) == (0, True)
     rows = list(csv.DictReader(sheet.read_text().splitlines()))

@@ -321,6 +321,33 @@ def test_logs_name_their_systems(tmp_path: Path) -> None:
     assert len(numbers[0] & numbers[1]) >= 9
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("tool, field", [("inspect", "model"), ("promptfoo", "provider")])
+def test_the_guide_leads_from_a_log_to_a_sentence(tmp_path: Path, tool: str, field: str) -> None:
+    """Is the new prompt better? The commands of docs/guides/systems.md, and a person's labels between them."""
+    frame, truth = judged({"new": 0.9, "old": 0.4}, items=60)
+    by_model = {
+        str(name): part.filter(like="judge").replace({"pass": "C", "fail": "I"}).to_numpy().tolist()
+        for name, part in frame.groupby("model", sort=False)
+    }
+    log, sheet = tmp_path / "logs", tmp_path / "sheet.csv"
+    log.mkdir()
+    if tool == "promptfoo":
+        (log / "run.json").write_text(json.dumps(promptfoo_log(by_model)))
+    else:
+        for name, rows in by_model.items():
+            (log / f"{name}.json").write_text(json.dumps(inspect_log(name, rows)))
+    assert "2 systems, 5 judges" in run("systems", log).stdout
+    assert run("audit", "plan", log, "--system", field, "-n", 100, "--seed", 1, "-o", sheet).exit_code == 0
+    drawn = pd.read_csv(sheet)
+    words = {"pass": "C", "fail": "I"} if tool == "inspect" else {"pass": "pass", "fail": "fail"}
+    named = drawn["item"].str.extract(r"(?P<system>new|old)").join(drawn["item"].str.extract(r"(?P<question>\d+)"))
+    drawn["label"] = [words[truth[f"q{x.question}:{x.system}"]] for x in named.itertuples()]
+    drawn.to_csv(sheet, index=False)
+    shown = run("audit", "result", log, "--system", field, "--answers", sheet, "--until", "order")
+    assert (shown.exit_code, "new is proved to be the best." in shown.stdout) == (0, True)
+
+
 @pytest.mark.parametrize("field", [{"environment"}, {"environment", "metadata"}])
 def test_scores_of_langfuse_name_the_environment_or_the_model_of_their_metadata(
     tmp_path: Path, field: set[str]
@@ -494,6 +521,9 @@ def test_judges_who_favour_their_own_family_are_found_and_left_out() -> None:
     without = jurors.systems(votes, by=names.tolist(), family=family, not_own_family=True)
     assert sum(without.evaluation.votes.values()) == 5 * len(names)
     assert all(without.systems[name].rate < found.systems[name].rate for name in "abcdef")
+    own = {name: family[name] for name in "abc"}
+    three = jurors.systems(votes.take(judges[:3]), by=names.tolist(), family=own, not_own_family=True)
+    assert not any(alarm.kind == "missing_votes" for alarm in three.alarms)  # the user left out no vote
     with pytest.raises(OptionError, match="no judge and system are of one family"):
         jurors.systems(votes, by=names.tolist(), family={"x": ["judge a", "judge b"]})
     with pytest.raises(OptionError, match="no judge or system 'g'"):

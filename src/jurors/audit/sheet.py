@@ -24,7 +24,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
-from itertools import groupby, islice
+from itertools import combinations, groupby, islice
 from pathlib import Path
 from typing import Any, NamedTuple, Unpack
 
@@ -32,10 +32,11 @@ import numpy as np
 
 from jurors._numeric import Floats, Integers
 from jurors.audit.system_design import SystemDesign
-from jurors.errors import JurorsError, OptionError, SketchError, VotesError, closest_name
+from jurors.errors import JurorsError, OptionError, SketchError, VotesError, closest_name, match_name
 from jurors.jury.groups import votes_and_groups
 from jurors.jury.inputs import as_votes, check_labels
 from jurors.jury.label import VOTE_OF, votes_on
+from jurors.jury.systems import system_names
 from jurors.options import Label, Reading, SourceOptions, verb
 from jurors.results import Columns, Result, Table
 from jurors.sketch.sketch import count_votes
@@ -515,6 +516,7 @@ def plan(
     n: int = 30,
     *,
     by: Any = None,
+    between: Sequence[Any] = (),
     after: Any = None,
     texts: ItemTexts | Mapping[Any, Any] | None = None,
     blind: bool = True,
@@ -532,6 +534,8 @@ def plan(
     by
         The system of each item, as in `jurors.systems`: items are drawn to find out which system is better, on the
         same questions, and more of systems that are close (`audit.systems` reads the answers).
+    between
+        Two of the systems: only their items are drawn, which proves their order with the fewest labels.
     after
         The sheet of earlier rounds, as `plan` gave it or as a file: the draw goes on where it ended.
     texts
@@ -565,11 +569,14 @@ def plan(
         raise OptionError(f"n must be at least 1, got {n}", code="out_of_range", name="n", value=n)
     if seed is not None and seed < 0:
         raise OptionError(f"seed must not be negative, got {seed}", code="out_of_range", name="seed", value=seed)
+    earlier = None if after is None else read_sheet(after)
     if by is None:
+        if between:
+            raise OptionError("between= names systems; name the system of each item, too", name="between")
         votes, groups = auditable_votes(as_votes(source, **reading)), None
     else:
         votes, groups = votes_by_system(source, by, reading)
-    earlier = None if after is None else read_sheet(after)
+        groups = drawn_systems(votes, groups, earlier) if not between else _only(groups, between)
     if earlier is not None:
         check_same_votes(earlier, votes, groups)
         seed = earlier.seed[-1] if seed is None else seed
@@ -606,6 +613,31 @@ def votes_by_system(source: Any, by: Any, reading: SourceOptions) -> tuple[Votes
     """
     votes, groups, _ = votes_and_groups(source, by, "system", reading)
     return auditable_votes(votes), groups.tolist()
+
+
+def _only(groups: list[Any], between: Sequence[Any]) -> list[Any]:
+    """The system of each row, None of those that are not one of two."""
+    names = system_names(groups)
+    kept = {str(match_name(name, names, "system", error=OptionError)) for name in between}
+    if len(kept) != 2:
+        raise OptionError(f"between= needs two systems, got {', '.join(map(str, between))}", name="between")
+    return [group if group is not None and str(group) in kept else None for group in groups]
+
+
+def drawn_systems(votes: Votes, groups: list[Any], sheet: Sheet | None) -> list[Any]:
+    """The system of each row, None of those that are not one of the two that a sheet was drawn between.
+
+    Returns
+    -------
+    list
+    """
+    if sheet is None or not is_by_system(sheet) or sheet.checksum == checksum(votes, groups):
+        return groups
+    system = dict(zip(map(str, votes.item_names().tolist()), groups, strict=True))
+    drawn = {str(system[name]) for name in map(str, sheet.items) if system.get(name) is not None}
+    names = drawn if len(drawn) != 1 else system_names(groups)  # a short sheet may show one of the two
+    pairs = (_only(groups, pair) for pair in combinations(sorted(names), 2) if drawn <= set(map(str, pair)))
+    return next((some for some in pairs if sheet.checksum == checksum(votes, some)), groups)
 
 
 def auditable_votes(votes: Votes) -> Votes:

@@ -29,6 +29,7 @@ from jurors.audit.sheet import (
     Sheet,
     answer_codes,
     check_same_votes,
+    drawn_systems,
     is_by_system,
     is_random_seed,
     read_sheet,
@@ -224,9 +225,11 @@ def systems(
     """
     Grading(level=level)  # a level of 95 is refused at once
     votes, groups = votes_by_system(source, by, reading)
+    sheet = read_sheet(answers)
+    groups = drawn_systems(votes, groups, sheet)
     values, good = label_values(votes, good)
     unit, lowest = float(np.ptp(values)) or 1.0, float(values.min())
-    bets = SystemBets.of(votes, groups, read_sheet(answers), (values - lowest) / unit)
+    bets = SystemBets.of(votes, groups, sheet, (values - lowest) / unit)
     audited, design = bets.audited, bets.design
     rates, leads = bets.prove(level)
     drawn = dict.fromkeys(audited.rows[audited.codes >= 0].tolist())
@@ -273,7 +276,6 @@ def _more(d: AuditedDifference | None, labelled: int, items: int) -> int | None:
 
 _PRIOR = 8.0  # how many labels the expected variances count as
 _TRUST = 4.0  # and that the control has the slope 1
-_MOST_SLOPE = 0.5  # of pairs: a larger one has less variance, but a wider range, which costs more
 _UNSURE = 0.1  # squares by which the control is taken for useless, until labels show otherwise
 
 
@@ -431,9 +433,8 @@ class SystemBets:
         residuals, events = _PRIOR * noise, _PRIOR * max(noise + float(mixed.var()), 1e-6)
         products = squares = _TRUST * float(mixed.var())
         is_difference, batch = bool((blocks.scale < 0).any()), -1
-        most_slope = _MOST_SLOPE if is_difference and blocks.chances is None else 1.0
         for m, (block, at) in enumerate(zip(blocks.drawn.tolist(), blocks.at.tolist(), strict=True)):
-            slope = min(max(products / (squares + _UNSURE), 0.0), most_slope)
+            slope = min(max(products / (squares + _UNSURE), 0.0), 1.0)
             control, n = slope * mixed, int(left.sum())
             weight = max_weight = 1.0
             if blocks.chances is not None:

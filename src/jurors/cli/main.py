@@ -161,7 +161,7 @@ _RARE = """
 --only --drop --from --memory --unpack --trust --common --target --reference --seed --exam --left --right --winner
 --key-item --key-label --quiet --sort --min-votes --ignore-alarm --max-correlation --min-effective
 --most-changed --allow-unknown --junit --json --card --baseline --max-drop --webhook-private --settle --alpha --labels
---block --expect --difficulty --between --fail-on --confidence --epsilon
+--block --expect --difficulty --fail-on --confidence --epsilon
 --min-reliability --min-prevalence --max-prevalence
 """
 RARE_OPTIONS = frozenset(_RARE.split())
@@ -170,6 +170,7 @@ _RARE_IN = {
     "check": {"--method", "--missing", "--good", "--max-regression", "--level", "--errors"},
     "report": {"--method", "--missing", "--good", "--items", "--text"},
     "label": {"--items", "--text"},
+    "compare": {"--between"},
     "systems": {"--missing", "--adjust"},
 }
 

@@ -152,6 +152,7 @@ def audit() -> None:
 @click.option("-n", type=click.IntRange(min=1), default=30, show_default=True, metavar="N",
               help="How many items to draw: the most that you may label.")  # fmt: skip
 @click.option("--system", metavar="COLUMN", help="The column that names the system of each item.")
+@click.option("--between", metavar="A,B", help="Draw from these two systems only, to prove which is better.")
 @click.option("--after", multiple=True, metavar="SHEET", type=INPUT_PATH, help="Continue after this sheet; repeatable.")
 @click.option("--blind/--open", default=True, show_default=True,
               help="Hide the votes from whoever labels; they go into a second file, SHEET.votes.csv.")  # fmt: skip
@@ -160,8 +161,8 @@ def audit() -> None:
 @click.option("--title", metavar="TEXT", help="What the person is asked: the heading of the page (html).")
 @output_options("csv", "html", "label-studio", "text", "json", alarms=False)
 def audit_plan(
-    source: Source, n: int, system: str | None, after: tuple[str, ...], blind: bool, seed: int | None,
-    items: str | None, text: tuple[str, ...], title: str | None, output: Output,
+    source: Source, n: int, system: str | None, between: str | None, after: tuple[str, ...], blind: bool,
+    seed: int | None, items: str | None, text: tuple[str, ...], title: str | None, output: Output,
 ) -> None:  # fmt: skip
     """Draw items of FILE at random for a person to label; with --system, to find out which system is better."""
     from jurors.audit.sheet import labels_in
@@ -183,7 +184,10 @@ def audit_plan(
         by = None
         if system is not None:
             votes, by, texts = _read_by_system(source, system, items, text, bar)
-        sheet = jurors.audit.plan(votes, n, by=by, after=after or None, texts=texts, blind=blind, seed=seed)
+        two = () if between is None else between.split(",")
+        sheet = jurors.audit.plan(
+            votes, n, by=by, between=two, after=after or None, texts=texts, blind=blind, seed=seed
+        )
     with atomic_group():
         for ending, path in beside.items():
             atomic_write(path, _sheet_text(sheet, ending, target, title))

@@ -6,9 +6,9 @@ differences of all pairs and a ranking in tiers go out.
 **Without gold.** A system's rate is the mean share of votes for the good label. Its error is a shift b that all systems
 share and a shift d of its own, which more items do not narrow. Both are predicted from what the votes show,
 
-    sd(b)² = (.055² + gap²) k²,      sd(d)² = .03² + (.095 disagreement)² + interaction² / judges,
+    sd(b)² = (.063² + gap²) k²,      sd(d)² = .03² + (.095 disagreement)² + interaction² / judges,
 
-where `gap` is how far the mean share is from the calibrated rate, and k is 3 where the judges are not informative or
+where `gap` is how far the mean share is from the calibrated rate, and k is 2.68 where the judges are not informative or
 an alarm is raised, else 1. `disagreement` is the part of the votes' variance that is within items: judges who disagree
 show a part of a difference only. `interaction` is the standard deviation of what a judge gives one system beyond both
 their means, without the noise of sampling. v is what stays unknown about the labels of the items. A rate has the
@@ -64,7 +64,7 @@ from jurors.votes.table import Votes
 
 Order: TypeAlias = Literal["settled", "leaning", "not settled"]
 
-_COMMON, _UNINFORMED = 0.055, 3.0  # least sd of the shift that all systems share; its factor for a doubtful panel
+_COMMON, _UNINFORMED = 0.063, 2.68  # least sd of the shift that all systems share; its factor for a doubtful panel
 _OWN, _DISAGREEING = 0.03, 0.095  # sd of a system's own shift: the least, and where votes depend on no item
 _MOST_ALARM_LINES = 4
 _MOST_LEANINGS = 3
@@ -396,6 +396,8 @@ def compare_systems(
             message = f"adjust={adjust[0]}: this column holds texts; name a column of numbers"
             raise OptionError(message, name="adjust")
         at_mean = adjust[0], of_column["per sd"]
+    if not_own_family and len(votes.jurors) == 3:  # the exact method leaves out every item that lacks a vote
+        grading.setdefault("method", "latent")
     evaluation, counted, known = grade_rows(votes, **grading)
     compared = compare_graded(evaluation, counted, known, groups, good=good, fewest=fewest, adjust=at_mean)
     compared = replace(compared, self_preference=preference)
