@@ -150,6 +150,14 @@ def test_an_alarm_is_acknowledged_snoozed_and_accepted_and_its_juror_retired(ope
         client.post_votes("handled", votes(range(1500, 2100)))
         client.post_votes("handled", votes(range(2100, 3000), bad="eve"))
         page.wait_for_selector("#alarms li:has-text('eve')")
+        page.wait_for_timeout(4000)  # until all is counted: nothing else makes the page look again
+        form = page.locator("#alarms summary").first
+        form.click()
+        shown = page.get_attribute("html", "data-shown")
+        client.handle_alarm("handled", client.alarms("handled")["alarms"][0]["id"], "acknowledge", note="meanwhile")
+        page.wait_for_function("shown => document.documentElement.dataset.shown !== shown", arg=shown)
+        form.click()  # the form is closed: what came meanwhile is shown
+        page.wait_for_selector("#alarm-section li:has-text('meanwhile')", state="attached")
         page.locator("#alarms summary").first.click()
         with page.expect_response(lambda answer: answer.url.endswith("/retired")):
             page.locator("#alarms button", has_text="Retire eve").first.click()

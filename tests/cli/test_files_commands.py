@@ -228,6 +228,18 @@ def test_labels_of_a_large_parquet_file_are_written_inside_duckdb_as_those_of_a_
         assert row["label"] == known[row["item"]]["label"]
         assert row["probability"] == pytest.approx(known[row["item"]]["probability"], abs=1e-12)
     assert len(written) == len(known) == 300
+    monkeypatch.undo()
+    pairs, by_pair = tmp_path / "pairs.parquet", ("--item", "question, model")
+    item = [row[0] for row in rows]
+    models = {"question": [name[:-1] for name in item], "model": [f"m{name[-1]}" for name in item]}
+    pq.write_table(table.drop_columns("item").append_column("question", [models["question"]])
+                   .append_column("model", [models["model"]]), pairs)  # fmt: skip
+    assert run("label", pairs, "-o", small, *by_pair).exit_code == 0
+    monkeypatch.setattr("jurors.jury.label._MOST_READ", 100)
+    assert run("label", pairs, "-o", large, *by_pair).exit_code == 0
+    expected, written = (pq.read_table(file).sort_by("item") for file in (small, large))
+    assert written.schema.names == expected.schema.names == ["item", "question", "model", "label", "probability"]
+    assert written.drop_columns("probability").to_pylist() == expected.drop_columns("probability").to_pylist()
     crowd = tmp_path / "crowd.parquet"  # of too many jurors: its votes are read
     table = pa.table({"item": [k // 5 for k in range(1000)], "juror": [f"w{k * 7 % 150}" for k in range(1000)],
                       "label": ["yes" if k % 3 else "no" for k in range(1000)]})  # fmt: skip

@@ -338,6 +338,14 @@ def test_a_check_by_group_is_as_bad_as_its_worst_group(table: pd.DataFrame) -> N
     assert jurors.check(absent, by="sex", min_score={"dee": 0.01}, allow_unknown=True).passed
 
 
+def test_a_check_by_groups_with_long_names_shows_a_group(table: pd.DataFrame) -> None:
+    long_names = votes_of(table).assign(sex=[f"{sex} {'lorem ipsum ' * 50}" for sex in table.sex])
+    failed: Any = jurors.check(long_names, by="sex", min_score=0.99, max_wrong=0.001)
+    lines = failed.to_text().splitlines()
+    assert "by sex: 2 groups, 4 jurors" in lines
+    assert any(line.startswith("  f lorem") and " 600 " in line for line in lines)
+
+
 def test_each_group_is_compared_with_the_same_group_of_the_baseline(table: pd.DataFrame) -> None:
     before = grade_by(votes_of(table), "sex")
     after: Any = jurors.check(votes_of(table), by="sex", baseline=before.to_dict(), max_drop=0.99)

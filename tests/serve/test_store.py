@@ -448,3 +448,39 @@ def test_webhooks_are_notified_once_of_what_is_raised_and_cleared_after_a_restar
     assert sent == [("raised", "p", "m2")]
     notify((1, "note", True), (2, "alarm", False), (3, "warning", True))
     assert sent[1:] == [("cleared", "p", "m2"), ("raised", "p", "m3")]
+
+
+def test_what_waits_for_webhooks_survives_slow_receivers_and_a_store_that_fails(
+    store: SqlStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project, _ = store.put_project("p", {})
+    documents = [{"id": k, "kind": "drift", "level": "alarm", "message": f"m{k}", "active": True} for k in range(5)]
+    store.put_drift(project.id, None, (1, "{}"), documents, 0)
+    sent: list[str] = []
+    clock = [0.0]
+    monkeypatch.setattr("jurors.monitor.notify.monotonic", lambda: clock[0])
+
+    def post(event: dict[str, Any]) -> None:
+        clock[0] += 30.0
+        sent.append(event["message"])
+
+    def started() -> Notifier:
+        return Notifier(store, NotificationQueue({"webhook": Receiver(post)}), every=3600.0)
+
+    def end(notifier: Notifier) -> None:
+        notifier._ended.set()
+        store.execute("UPDATE leases SET until = 0")  # it is killed
+
+    first = started()
+    first.step()
+    assert sent == ["m0"]  # five would take longer than the lease lasts
+    end(first)
+    second = started()
+    with monkeypatch.context() as broken:
+        broken.setattr(store, "notified", lambda: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            second.step()
+    for _ in range(5):
+        second.step()
+    assert sent == [f"m{k}" for k in range(5)]
+    end(second)

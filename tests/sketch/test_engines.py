@@ -367,6 +367,27 @@ def test_no_vote_comes_back_to_label_a_frame_and_nothing_per_item(engine: str, m
         fetched.clear()
 
 
+@pytest.mark.parametrize("engine", engines("polars lazy", "duckdb", "ibis"))
+def test_columns_of_several_types_and_names_of_items_called_label_give_the_labels_of_a_frame_in_memory(
+    engine: str,
+) -> None:
+    dice = np.random.default_rng(0)
+    truth = dice.integers(0, 2, 300)
+    votes = {f"j{k}": np.where(dice.random(300) < 0.8, truth, 1 - truth).tolist() for k in range(4)}
+    votes["j1"] = [float(vote) if k % 9 else None for k, vote in enumerate(votes["j1"])]
+    votes["j2"] = [str(vote) for vote in votes["j2"]]
+    votes["j3"] = [bool(vote) for vote in votes["j3"]]
+    table = pa.table({"item": [k // 2 for k in range(300)], "label": ["x", "y"] * 150, **votes})
+    expected = jurors.label(table, item=["item", "label"]).to_frame()
+    labels = jurors.label(CHEAP[engine](table), item=["item", "label"]).to_frame()
+    got = nw.from_native(labels).collect("pyarrow").sort("item").to_native()
+    assert got.column_names == expected.column_names == ["item", "label", "probability"]
+    rows = nw.from_native(expected).sort("item").to_native()
+    assert got["item"].to_pylist() == rows["item"].to_pylist()
+    assert got["label"].to_pylist() == rows["label"].to_pylist()
+    assert got["probability"].to_pylist() == pytest.approx(rows["probability"].to_pylist())
+
+
 def test_labels_with_gold_or_of_a_crowd_are_a_frame_of_the_engine_though_votes_were_fetched() -> None:
     _, long = wide_and_long(150, 120)
     crowd = jurors.label(pl.DataFrame(long).lazy())

@@ -640,7 +640,7 @@ class GroupVerdicts(ByGroup[Verdict]):
             grades = NamedMapping({group: of_group.evaluation for group, of_group in self.groups.items()})
             tables.append(ByGroup(self.column, self.jurors, self.labels, grades, self.sizes, self.left_out, ()))
         lines_left = _MOST_LINES - sum(len(notes.to_text().splitlines()) for notes in above)
-        most = lines_left // len(tables) - _TABLE_LINES
+        most = max(lines_left // len(tables) - _TABLE_LINES, 1)  # long names of groups may leave no line
         blocks = [block for table in tables for block in group_grades(table, options, most)]
         return [*(notes for notes in above if notes.lines or notes.title), *blocks]
 

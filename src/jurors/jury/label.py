@@ -313,7 +313,9 @@ class EngineLabelling:
     """
 
     def __init__(self, counted: CountedItems, by_tuple: Labelling) -> None:
-        self.counted, self.by_tuple = counted, by_tuple
+        is_taken = not set(counted.part_names).isdisjoint(_RESERVED[1:])  # a column is called label, say
+        self.counted = replace(counted, part_names=(), parts=None) if is_taken else counted
+        self.by_tuple = by_tuple
         self.labels, self.method, self.partition = by_tuple.labels, by_tuple.method, by_tuple.partition
         self.wrong_labels = by_tuple.wrong_labels
 
@@ -402,10 +404,17 @@ def label_on_disk(
         ((rows,),) = table.con.execute(f"SELECT count(*) FROM {table.sql}").fetchall()
         if rows <= _MOST_READ:
             return None
+        from duckdb import StarExpression
+
         from jurors.sketch.engines import CountedItems, count_items
 
+        relation = table.relation
+        if table.joint:  # a frame joins the columns itself, and keeps them
+            joined = [name for name, homes in table.made if homes == table.joint]
+            relation = relation.select(StarExpression(exclude=joined))
+            options = options.but(item=table.joint)
         with table.watching():
-            counted = count_items(table.relation, options)
+            counted = count_items(relation, options)
         if not isinstance(counted, CountedItems) or counted.by_item is None or kind_of(counted.votes) is not LABELS:
             return None
         labelled = EngineLabelling(counted, _label(counted.votes, None, None, grading, {}))

@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from math import inf
 from time import monotonic, time
 from typing import Any
 from urllib.parse import urlsplit
@@ -352,8 +353,10 @@ class NotificationQueue:
             return monotonic()
         return monotonic() + max(0.0, datetime.fromisoformat(event["at"]).timestamp() + self.digest - time())
 
-    def deliver(self) -> bool:
+    def deliver(self, seconds: float = inf) -> bool:
         """Deliver what is due, in a digest with all else that its receiver has not got; what fails is due again later.
+
+        After so many seconds, the rest waits for the next call.
 
         Returns
         -------
@@ -366,6 +369,8 @@ class NotificationQueue:
             names = dict.fromkeys(pending.to for (pending,) in due)
             due = [[pending for pending in self.pending if pending.to == name] for name in names]
         for parcel in due:
+            if monotonic() - now > seconds:
+                break
             first, tries = parcel[0], max(pending.tries for pending in parcel) + 1
             event = digest_of([pending.event for pending in parcel]) if self.digest else first.event
             is_over = True

@@ -167,10 +167,10 @@ class Notifier:
             if not self._store.lease("notifier", self._name, self._LEASE):
                 self._until = -math.inf
                 return False
-            self._until, self._renewal = now + self._LEASE, now + self._LEASE / 3
             if is_new:
                 self._examined.clear()
                 self._queue.restore(e for state in self._store.notified().values() for e in state["pending"])
+            self._until, self._renewal = now + self._LEASE, now + self._LEASE / 3
         return True
 
     def _run(self) -> None:
@@ -201,7 +201,7 @@ class Notifier:
                 if events:
                     self._save(project, alarms.active)
                 self._examined[project.id] = now
-        if self._queue.deliver():
+        if self._queue.deliver(self._LEASE / 3):  # slow receivers do not cost the lease
             notified = self._store.notified()  # with what was saved above
             for project in projects:
                 if project.id in notified:

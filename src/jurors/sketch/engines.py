@@ -269,8 +269,12 @@ def _count_wide(frame: Frame, table: Any, layout: Layout, options: Reading) -> C
         return CountedItems(votes_from_columns(frame, table, layout, options))
     digit_of = np.array([0 if value is None else k + 1 for k, value in enumerate(values)])
     tuples = _TupleNumbers(len(jurors), len(values) + 1, 1)
-    cells = {k: [value] for k, value in enumerate(values) if value is not None}
-    weighted = tuples.expressions(lambda j, unit: position(keys[j], cells) * whole_number(unit))
+    cells = []  # of each column, as numbers, texts or whatever it holds itself
+    for (own, code), merged in zip(columns, grid.T, strict=True):
+        place = np.empty(len(own), dtype=np.int64)
+        place[code] = merged
+        cells.append(cells_of(own, np.where([value is None for value in own], -1, place)))
+    weighted = tuples.expressions(lambda j, unit: position(keys[j], cells[j]) * whole_number(unit))
     numbered_items = named.select("item", *weighted)
     return CountedItems(votes, tuples.numbers(digit_of[grid]), numbered_items)
 

@@ -387,8 +387,8 @@ def count_independent_jurors(
     -------
     ndarray of float, (tuples,)
     """
-    width = int(representative.max(initial=-1)) + 1
-    if width == len(representative):
+    width = len(representative)
+    if (representative == np.arange(width)).all():
         return np.bincount(row, minlength=tuples).astype(np.float64)
     pairs = np.unique(row * width + representative[juror])
     return np.bincount(pairs // width, minlength=tuples).astype(np.float64)

@@ -145,6 +145,7 @@
   const alarmForm = (alarm) => {
     const row = element("div", undefined, "row");
     const more = element("details", undefined, "more");
+    more.addEventListener("toggle", () => { if (!more.open) marks = {}; }); // show what came while it was open
     const button = (text, title, act) => {
       const made = element("button", text, "small");
       made.type = "button";
