@@ -683,18 +683,18 @@ for _options in (PairOptions, LimitOptions, GradingOptions, ReadingOptions):
 
 # -- commands as lines to paste into a shell -----------------------------------------------------------------------
 
-_READING = [option.name for options in (ReadingOptions, PairOptions) for option in flags_of(options)]
+_WRITTEN = [option.name for kind in (ReadingOptions, PairOptions, GradingOptions) for option in flags_of(kind)]
 
 
-def command_line(name: str, files: Sequence[str], reading: Mapping[str, Any], *more: str) -> str:
+def command_line(name: str, files: Sequence[str], given: Mapping[str, Any], *more: str) -> str:
     """Write a command as a line to paste into a shell.
 
     Parameters
     ----------
     name, files
         The command and its arguments.
-    reading
-        Reading options, of which those that are not the defaults are written.
+    given
+        Options of reading and grading, of which those that are not the defaults are written.
     more
         Further words.
 
@@ -710,15 +710,15 @@ def command_line(name: str, files: Sequence[str], reading: Mapping[str, Any], *m
     """
     words = ["jurors", *name.split()]
     words += [f"./{file}" if file.startswith("-") and file != "-" else file for file in files]
-    for option in (OPTIONS[name] for name in dict.fromkeys(_READING) if name != "memory"):
-        value = reading.get(option.name)
+    for option in (OPTIONS[name] for name in dict.fromkeys(_WRITTEN) if name != "memory"):
+        value = given.get(option.name)
         if value is None or value == option.default or value == []:
             continue
         if option.kind is bool:
             words.append(option.flag)
             continue
         if isinstance(value, Mapping):
-            value = [f"{old}={new}" for old, new in value.items()]
+            value = [f"{old}={','.join(new) if isinstance(new, (list, tuple)) else new}" for old, new in value.items()]
         if option.several == "commas":
             value = value if isinstance(value, (str, int)) else ",".join(map(str, value))
         for word in text_columns([value] if isinstance(value, (int, float)) else value):

@@ -27,6 +27,15 @@ def test_gold_shows_that_one_juror_is_right_where_two_outvote_it() -> None:
     assert np.mean(labelling.label == truth) > 0.9  # 71% by majority, and by models of all three
 
 
+def test_with_gold_the_label_is_the_one_of_the_greatest_probability() -> None:
+    panel = panels.simulate(150, 5, seed=1)
+    for size in (20, 60):
+        labelling = jurors.label(panel.votes, gold=dict(enumerate(panel.truth[:size].tolist())))
+        assert labelling.probability.min() >= 0.5  # of two labels
+        shares = labelling.partition.by_true_label
+        assert labelling.partition.chosen.tolist() == shares.argmax(axis=1).tolist()
+
+
 def test_intervals_of_levels_say_what_they_do_not_allow_for() -> None:
     levels = Votes.from_matrix([[1, 1, 2, 1], [2, 2, 3, 2], [3, 3, 3, 3], [2, 2, 3, 1]] * 10, scale="ordinal")
     labelling = jurors.label(levels)

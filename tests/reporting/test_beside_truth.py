@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 import panels
 import pytest
+from command_line import run
 from report_pages import parse
 
 import jurors
@@ -19,6 +21,7 @@ from jurors.evaluate.card import percent, percent_range
 from jurors.jury.compare import score_labels
 from jurors.reporting.content import actions, ranking, verdict
 from jurors.reporting.page import command_writer, report_html
+from jurors.reporting.sections import tabs
 from jurors.reporting.tables import find_findings
 from jurors.uncertainty.alarms import check_with_key
 from jurors.votes.key import as_key
@@ -98,6 +101,49 @@ def _audited(items: int = 120) -> tuple[jurors.Votes, jurors.audit.Sheet]:
     votes = jurors.Votes.from_matrix(panel.votes, items=[f"q{k}" for k in range(items)])
     sheet = jurors.audit.plan(votes, 25, seed=0)
     return votes, replace(sheet, labels=tuple(votes.labels[panel.truth[int(item[1:])]] for item in sheet.items))
+
+
+def test_errors_among_the_least_certain_labels_are_part_of_the_total_in_the_sentence() -> None:
+    panel = panels.simulate(150, 5, seed=1)
+    gold = dict(enumerate(panel.truth[:20].tolist()))
+    found = find_findings(jurors.Votes.from_matrix(panel.votes), None, gold=gold)
+    (items,) = (x for tab in tabs(found) for x in tab.exhibits if x.id == "items")
+    assert found.labelling is not None
+    by_item = float(np.mean(1 - found.labelling.probability))
+    assert f"{by_item:.1%}" != f"{found.labelling.wrong_labels:.1%}"
+    assert items.finding.startswith(f"By their probabilities, about {by_item:.1%} of 150 labels")
+    assert items.finding.endswith(f"about {found.labelling.wrong_labels:.1%}.")
+    caught, share = re.search(r"about (\d+) of these errors \((\d+)%\)", " ".join(items.about)).groups()  # type: ignore[union-attr]
+    assert float(caught) == pytest.approx(by_item * 150 * float(share) / 100, abs=1)
+
+
+def test_the_sentence_on_prevalences_quotes_what_the_chart_draws() -> None:
+    found = find_findings(jurors.Votes.from_matrix(panels.simulate(200, 5, seed=2).votes), None)
+    (shown,) = (x for tab in tabs(found) for x in tab.exhibits if x.id == "prevalence")
+    assert found.comparison is not None
+    (majority,) = (e for e in found.comparison.evaluations if e.method == "majority")
+    label, share = re.search(r"The method majority differs most on (\w+): ([\d.]+%)", shown.finding).groups()  # type: ignore[union-attr]
+    assert share == percent({str(a): p for a, p in majority.prevalence.items()}[label])
+
+
+def test_commands_repeat_every_option_of_grading_where_the_command_takes_it(tmp_path: Path) -> None:
+    path, gold = tmp_path / "v.csv", tmp_path / "g.csv"
+    votes = panels.simulate(80, 4, seed=1).votes
+    rows = [",".join([f"q{k}", *("ny"[x] for x in row)]) for k, row in enumerate(votes)]
+    path.write_text("\n".join(["item,a,b,c,d", *rows]))
+    gold.write_text("item,label\nq1,y\nq2,n\n")
+    options = {
+        "family": {"f": ["a", "b"]}, "level": 0.9, "seed": 3, "target": "population",
+        "gold": str(gold), "exam": False,
+    }  # fmt: skip
+    write = command_writer(str(path), {"item": "item"}, options)
+    flags = ["--family", "f=a,b", "--level", "0.9", "--seed", "3"]
+    flags += ["--target", "population", "--gold", str(gold), "--item", "item"]
+    for name in ("grade", "check", "label"):
+        words = shlex.split(write(name))[1:]
+        assert sorted(words) == sorted([name, str(path), *flags])
+        assert run(*words).exit_code in (0, 3)
+    assert write("convert") == f"jurors convert {path} --item item"
 
 
 @pytest.mark.slow

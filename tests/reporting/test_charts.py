@@ -121,6 +121,8 @@ def test_prevalences_of_every_method_and_the_truth_or_beside_majority_vote() -> 
     assert shares == methods | {"majority votes": counted}
     assert compared.truth is not None
     assert [row["share"] for row in rows_of(chart) if "text" in row] == [float(compared.truth.prevalence["A"])]
+    assert "each bar is a 95% interval; every method is calibrated" in chart.to_dict()["title"]["subtitle"][0]
+    assert "Every method is calibrated" in compared.to_text()
     shares = {row["method"]: row["share"] for row in rows_of(plot.prevalence(result)) if "method" in row}
     assert shares == {"algebraic": result.prevalence["A"], "majority votes": counted}
 
@@ -183,6 +185,10 @@ def test_bounds_widen_along_the_curve_that_was_computed() -> None:
     shown = (curve["statistic"] == "prevalence") & (curve["label"] == "A")
     for end in ("low", "high"):
         assert [row[end] for row in rows] == curve[end][shown].tolist()
+    spec = plot.bounds(curve).to_dict()
+    assert spec["resolve"]["axis"]["x"] == "independent"  # no axes where a row of panels is not full
+    assert "error covariance ε" in str(spec)
+    assert "error correlation" not in str(spec)
 
 
 def test_estimates_stand_over_the_actual_numbers(panel: Graded) -> None:

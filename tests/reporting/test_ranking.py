@@ -142,8 +142,9 @@ def test_headline_first_row_last_row_bullets_and_chart_of_many_workers_name_the_
     assert "in any order" in bullets[0]
     assert {row.rank for row in rows if row.juror in result.leaders} == {1}
     assert bullets[1].startswith(f"Lowest of the ranked: {last}, ")
-    assert f"The first in the table, {first}, is right on " in chart
-    assert f"the last, {last}, is right on " in chart
+    low, *_, high = sorted(result.ranking.ranked, key=lambda j: result.score[j])
+    assert f" ({low}) to " in chart
+    assert f" ({high})." in chart
 
 
 def test_ordered_levels_are_ranked_by_how_many_levels_a_juror_is_off_not_by_exact_hits() -> None:

@@ -316,7 +316,7 @@ def agreement(source: Source, level: float, by: str | None, output: Output) -> N
 @click.command()
 @votes_options
 @click.option("--correlation", type=click.FloatRange(min=0), metavar="E",
-              help="Assume that no error correlation (a covariance, at most 0.25) exceeds E.")  # fmt: skip
+              help="Assume that no error covariance (at most 0.25) exceeds E.")  # fmt: skip
 @click.option("--curve", is_flag=True, help="Show how the bounds widen with the correlation (two labels).")
 @by_option
 @output_options("text", "json", "csv", "md")

@@ -176,7 +176,7 @@ _KINDS = (
         ("irrational", "rational_non_integral", "exactly_independent", "inconsistent", "rational"),
     ),
     AlarmKind(
-        "correlation_too_small", _ALARM, "error correlations up to your `correlation=` do not explain the votes",
+        "correlation_too_small", _ALARM, "error covariances up to your `correlation=` do not explain the votes",
         "Allow more correlation", ("not_explainable", "sign_contradiction"), about="bounds",
     ),
     AlarmKind(

@@ -188,6 +188,8 @@ class Comparison(Drawable):
             table = tuple((label, *(row[k] for k in group)) for label, row in zip(labels, cells, strict=True))
             columns = ("", *(heads[1 + k] for k in group))
             blocks.append(Table(columns, table, right=tuple(range(1, len(columns)))))
+        if all(e.calibrated is not None for e in self.evaluations if e.has_grades):
+            blocks.append("Every method is calibrated: it allows for errors that jurors share.")
         if left:
             blocks.append(f"{left:,} more jurors: full=True shows all; or use top=, sort=, min_votes=.")
         if self.truth:
@@ -415,7 +417,7 @@ def bounds(
     source, by
         As in `grade`.
     correlation
-        If no error correlation of two or three jurors exceeds this (two labels). Without it: what logic alone allows.
+        If no error covariance of two or three jurors exceeds this (two labels). Without it: what logic alone allows.
     progress
         Called with the share of the work done.
 

@@ -24,6 +24,7 @@ from functools import cache
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from jurors._files import atomic_path, atomic_write, check_writable
@@ -312,7 +313,7 @@ def make_page(
                 message = f"{name}= of a report is for labels and ordered levels"
                 raise OptionError(message, code="does_not_apply", name=name)
         gold = answers[0] if isinstance(answers, tuple) and len(answers) == 1 else grading.get("gold")
-        kind, command_on = kind_of(data), command_writer(inputs[0][1], reading, gold)
+        kind, command_on = kind_of(data), command_writer(inputs[0][1], reading, {**grading, "gold": gold})
         heading = title or _title(inputs[0][1]) or "Report card"
         if kind is not LABELS:
             from jurors.reporting.numbers_and_pairs import PAGES, render_kind
@@ -332,11 +333,13 @@ def make_page(
             return Page(render(findings, about, maker, title=heading, command=command_on), e.alarms)
 
 
-_WITH_GOLD = ("grade", "check", "label", "report")  # commands that take gold labels
+_GRADING = ("grade", "check", "label", "report")  # commands that take the options of grading
 
 
-def command_writer(source: Any, reading: Mapping[str, Any], gold: Any = None) -> Callable[..., str]:
-    """Give a function that writes a command on the votes, with the options by which they are read, and the gold file.
+def command_writer(
+    source: Any, reading: Mapping[str, Any], grading: Mapping[str, Any] = MappingProxyType({})
+) -> Callable[..., str]:
+    """Give a function that writes a command on the votes, with the options by which they are read, and are graded.
 
     Returns
     -------
@@ -352,10 +355,11 @@ def command_writer(source: Any, reading: Mapping[str, Any], gold: Any = None) ->
     is_named = bool(parts) and all(isinstance(part, (str, Path)) and str(part) != "-" for part in parts)
     files = [without_secrets(str(part)) for part in parts] if is_named else ["FILE"]
     home = os.path.join(os.path.expanduser("~"), "")
+    of_files = {name: grading[name] for name in ("gold", "reference") if isinstance(grading.get(name), (str, Path))}
+    grading = {**grading, "gold": None, "reference": None, **of_files}  # what is no file cannot be written
 
     def write(name: str, *more: str) -> str:
-        with_gold = ("--gold", str(gold)) if name in _WITH_GOLD and isinstance(gold, (str, Path)) else ()
-        line = command_line(name, files, reading, *with_gold, *more)
+        line = command_line(name, files, {**reading, **grading} if name in _GRADING else reading, *more)
         for file in files:
             if len(home) > 2 and file.startswith(home):  # a shell extends ~ where it is not quoted
                 line = line.replace(shlex.quote(file), f"~/{shlex.quote(file.removeprefix(home))}")

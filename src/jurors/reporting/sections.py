@@ -100,8 +100,9 @@ def _accuracy(findings: ReportFindings) -> ChartSection:
     finding = "No juror has an accuracy."
     known = set(drawn)
     if ranked := [j for j in (e.ranking.ranked or e.ranking.order) if j in known]:
-        first, last = (f"{j}, is right on {percent(e.score[j])}" for j in (ranked[0], ranked[-1]))
-        finding = f"The first in the table, {first} of all items; the last, {last}."
+        ends = sorted(ranked, key=lambda j: _needs(e.score[j], "score"))
+        low, high = (f"{percent(e.score[j])} ({j})" for j in (ends[0], ends[-1]))
+        finding = f"Over all items, the estimated accuracy goes from {low} to {high}."
     if e.exam:
         reading = "Each dot is a juror's estimated accuracy, each bar its interval."
     elif len(e.labels) == 2:
@@ -155,8 +156,10 @@ def _prevalence(findings: ReportFindings) -> ChartSection:
     parts = [f"{a} {percent(e.prevalence[a])}" for a in e.labels[:4]]
     more = f" and {len(e.labels) - 4} more labels" if len(e.labels) > 4 else ""
     finding = f"Estimated: {', '.join(parts)}{more}."
-    if e.majority is not None:
-        says = e.majority.to_float().prevalence
+    drawn = () if findings.comparison is None else findings.comparison.evaluations
+    majority = next((x for x in drawn if x.method == "majority" and x.has_grades), e.majority)
+    if majority is not None:
+        says = majority.prevalence if majority is not e.majority else e.majority.to_float().prevalence
         gaps = [(abs(says[a] - e.prevalence[a]), a) for a in e.labels if None not in (says.get(a), e.prevalence[a])]
         if gaps:
             gap, a = max(gaps, key=lambda entry: entry[0])
@@ -238,6 +241,10 @@ def _items(findings: ReportFindings) -> ChartSection:
     finding = "These labels are majority votes, without an estimate of their errors."
     if labelling.wrong_labels is not None:
         finding = f"About {labelling.wrong_labels:.1%} of {len(labelling):,} labels are wrong."
+    if labelling.expected is not None:  # the chart and what it counts are about the probabilities alone
+        by_item = _needs(replace(labelling, expected=None).wrong_labels, "probability")
+        finding = f"By their probabilities, about {by_item:.1%} of {len(labelling):,} labels are wrong"
+        finding += f"; with what the gold items show of such labels, about {labelling.expected:.1%}."
     reading = "All items by the probability that their best label is wrong. Review those on the left first."
     return _exhibit("items", reading, finding, chart, about=slice(1, None))
 
@@ -252,16 +259,16 @@ def _bounds(findings: ReportFindings) -> ChartSection:
     rows = list(zip(*columns, strict=True))
     open_at = next((x for x, low, high in rows if high - low > 0.5), None)
     if open_at is not None:
-        finding = f"At an error correlation of {open_at:.4f}, the bounds of {label} are more than 50 points apart."
+        finding = f"At an error covariance of {open_at:.4f}, the bounds of {label} are more than 50 points apart."
     elif not rows:
-        finding = "No correlation on the axis explains the votes."
+        finding = "No covariance on the axis explains the votes."
     else:
         x, low, high = rows[-1]
         finding = (
-            f"With error correlations up to {x:.4f}, between {percent_range((low, high))}% of the items are {label}."
+            f"With error covariances up to {x:.4f}, between {percent_range((low, high))}% of the items are {label}."
         )
     reading = (
-        "If no error correlation (here a covariance) exceeds the value on the horizontal axis, the truth is guaranteed "
+        "If no error covariance exceeds the value on the horizontal axis, the truth is guaranteed "
         "to lie in the band. Where a band covers everything, the votes prove nothing."
     )
     return _exhibit("bounds", reading, finding, chart)

@@ -15,7 +15,7 @@ Panels. Every separated trio determines which of its jurors err alike and which 
 Trios that share a juror must agree, so a group of connected trios has two sides: one evaluation and its mirror. A side
 remains if no interval becomes empty and the group can be no worse than coins in sum, Σ d_i >= 0, which is Σ b_i >= 0.
 
-Closed outer bound (`SeparatedTrio`) of all evaluations that explain a trio if error correlations are at most
+Closed outer bound (`SeparatedTrio`) of all evaluations that explain a trio if error covariances are at most
 ε. With r = √(P_A/P_B) and b_i = √(P_A P_B) d_i, a pair has c_jk = b_j b_k within ε of its covariance: in [L_jk, U_jk].
 Where every |C| exceeds ε the signs are known; jurors are flipped until every C is positive, and then
     b_i = √(c_ij c_ik / c_jk),  b_i/m_i <= r <= (1 - m_i)/b_i,  P_iB = m_i + r b_i,  P_iA = 1 - m_i + b_i/r,
@@ -61,7 +61,7 @@ class Bounds(Result):
     items: int
     jurors: tuple[str, ...]
     labels: tuple[Label, ...]
-    assumption: str  #: in words: "nothing but the counts", "no error correlation exceeds 0.02", …
+    assumption: str  #: in words: "nothing but the counts", "no error covariance exceeds 0.02", …
     prevalence: NamedMapping | None  #: label -> (low, high)
     accuracy: NamedMapping | None  #: juror -> label -> (low, high)
     alarms: tuple[Alarm, ...] = ()
@@ -552,7 +552,7 @@ Column: TypeAlias = "Floats | NDArray[np.object_]"
 def robust_bounds(
     sketch: Sketch, correlation: float, *, progress: Callable[[float], None] | None = None, advise: bool = True
 ) -> Bounds:
-    """Guaranteed intervals if no error correlation of two or three jurors exceeds `correlation`, on either label.
+    """Guaranteed intervals if no error covariance of two or three jurors exceeds `correlation`, on either label.
 
     Parameters
     ----------
@@ -571,7 +571,7 @@ def robust_bounds(
 
     Examples
     --------
-    The census of Table 1, if no error correlation exceeds a thousandth:
+    The census of Table 1, if no error covariance exceeds a thousandth:
 
     >>> table = np.reshape([568, 553, 649, 1068, 1813, 3607, 3534, 8208], (2, 2, 2))
     >>> sketch = Sketch.from_table(table, jurors="ijk", labels="AB")
@@ -598,7 +598,7 @@ def robust_bounds(
     details |= {"mirror_kept": result.mirror_kept} if result else {}
     details |= {"seed": SEED} if len(places) < total else {}
     assumption = (
-        f"no error correlation of two or three jurors exceeds {work.epsilon:g}, and the jurors' accuracies average at "
+        f"no error covariance of two or three jurors exceeds {work.epsilon:g}, and the jurors' accuracies average at "
         "least 1/2"
     )
     if not work.is_trio:
@@ -626,7 +626,7 @@ def _check(sketch: Sketch, correlation: float) -> None:
     if len(sketch.jurors) < 3:
         raise SketchError(f"robust bounds need three jurors or more, got {len(sketch.jurors)}")
     if not 0 <= correlation <= 1:
-        raise OptionError(f"an error correlation lies between 0 and 1, got {correlation!r}; try 0.01")
+        raise OptionError(f"an error covariance lies between 0 and 1, got {correlation!r}; try 0.01")
 
 
 def _alarms(work: TrioWork, result: JointBounds | None, *, advise: bool) -> tuple[Alarm, ...]:
@@ -635,7 +635,7 @@ def _alarms(work: TrioWork, result: JointBounds | None, *, advise: bool) -> tupl
     if work.impossible is not None:
         kind, place = work.impossible
         names = tuple(jurors[k] for k in place)
-        start = f"with error correlations of at most {work.epsilon:g} no evaluation explains the counts"
+        start = f"with error covariances of at most {work.epsilon:g} no evaluation explains the counts"
         advice = "Assume more correlation, or leave out a juror who copies another"
         if len(place) == 3 and advise:
             table = np.reshape(trio_counts(work.codes, work.sketch.counts, place), (2, 2, 2))
@@ -650,7 +650,7 @@ def _alarms(work: TrioWork, result: JointBounds | None, *, advise: bool) -> tupl
     if work.open and not work.separated:
         if all(outcome == "single_label_explains" for outcome, _, _ in work.open):
             message = (
-                f"error correlations of {work.epsilon:g} explain the counts even if every item has the same true "
+                f"error covariances of {work.epsilon:g} explain the counts even if every item has the same true "
                 "label: nothing is bounded. Assume less correlation, or add jurors who see more"
             )
             return (Alarm("single_label_explains", "warning", message, work.epsilon, jurors),)
@@ -660,7 +660,7 @@ def _alarms(work: TrioWork, result: JointBounds | None, *, advise: bool) -> tupl
         out = [abs(c) for c in trio.covariances].index(size)
         i, j = (jurors[k] for at, k in enumerate(place) if at != out)
         message = (
-            f"an error correlation of {work.epsilon:g} could explain all that {i!r} and {j!r} have in common "
+            f"an error covariance of {work.epsilon:g} could explain all that {i!r} and {j!r} have in common "
             f"({float(size):.2g}), so it stays open who errs: hardly anything is bounded. Assume less than "
             f"{float(size):.2g}, or add jurors who see more"
         )

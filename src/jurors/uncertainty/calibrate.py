@@ -201,13 +201,9 @@ def expected_sums(
     """
     tuples, size = jury.posterior.shape
     best = odds[0].argmax(axis=1)
-    if gold is not None:  # the likeliest labels over the modes, whose methods gold has weighted
-        total = np.zeros(jury.posterior.shape)
-        for k in range(len(odds)):
-            modes = DRAWS + np.flatnonzero(drawn.method[DRAWS:] == k)
-            if len(modes):
-                total += temper_posteriors(odds[k], jury.distinct, drawn.log_rho[modes], drawn.bias[modes]).sum(axis=2)
-        best = np.asarray(total.argmax(axis=1))
+    if gold is not None:  # the likeliest by the posterior that is returned: biases that gold shows move it
+        expected = _mean_posterior(jury, odds, drawn)
+        best = np.asarray(expected.argmax(axis=1))
     count, methods = len(drawn.log_rho), _by_method(drawn)
     free = jury.weights - (0.0 if gold is None else gold.sum(axis=1))
     right, met = np.zeros((jury.jurors + 1, size, count)), np.zeros((jury.jurors + 1, size, count))
@@ -229,7 +225,7 @@ def expected_sums(
             right[:, :, at] += of_right
             met[:, :, at] += of_met
             prevalence[:, at] += q.sum(axis=0)
-        posterior[rows] = shares[0] / DRAWS
+        posterior[rows] = shares[0] / DRAWS if gold is None else expected[rows]
         unknown = (shares[0] - shares[1]) * (free[rows] / DRAWS)[:, None]
         of_right, of_met = votes.sums(unknown[:, :, None].astype(q.dtype))  # as precise as the scenarios
         open_right += of_right[:, :, 0]
@@ -240,6 +236,17 @@ def expected_sums(
         right, met, met[:, :, 0].sum(axis=1), prevalence, float(jury.weights.sum()), caught, posterior, best,
         open_right, open_met, doubt, None if gold is None else _gold_sums(jury, odds, drawn, gold, best, gold_weight),
     )  # fmt: skip
+
+
+def _mean_posterior(jury: JuryVotes, odds: list[Floats], drawn: Scenarios) -> Floats:
+    """(T, R) the mean over draws, whose methods gold has weighted."""
+    mean = np.zeros(jury.posterior.shape)
+    for k in range(len(odds)):
+        at = np.flatnonzero(drawn.method[:DRAWS] == k)
+        if len(at):
+            part = mean_tempered_posterior(odds[k], jury.distinct, drawn.log_rho[at], drawn.bias[at])
+            mean += part * (len(at) / DRAWS)
+    return mean
 
 
 def _parts(jury: JuryVotes, cells: int) -> Iterator[tuple[slice, JuryVotes]]:

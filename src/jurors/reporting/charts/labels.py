@@ -134,7 +134,7 @@ def _many_labels(rows: list[Row], actual: list[Row], labels: list[str], size: tu
     return alt.layer(*layers).properties(width=size[0], height=tall)
 
 
-# -- guaranteed bounds: how they widen with the error correlation --
+# -- guaranteed bounds: how they widen with the error covariance --
 
 _PREVALENCE = "prevalence"
 _CURVE = ("correlation", "outcome", "statistic", "juror", "label", "low", "high")
@@ -147,7 +147,7 @@ def bounds(
 ) -> Chart:  # fmt: skip
     """Between which numbers every prevalence and accuracy must lie, whatever the answer key is.
 
-    Against the error correlation ε that is feared, for the prevalence and for these jurors, or the first six: of a
+    Against the error covariance ε that is feared, for the prevalence and for these jurors, or the first six: of a
     curve (`theory.correlation_curve`), or of an Evaluation, whose curve is computed.
 
     Returns
@@ -174,12 +174,12 @@ def bounds(
     panels = [_PREVALENCE, *(short[juror] for juror in shown)]
     across = min(len(panels), 4)
     tips = [tip("panel:N", "of"), tip("label:N", "label")]
-    tips += [tip("correlation:Q", "if no correlation exceeds", ".4f")]
+    tips += [tip("correlation:Q", "if no covariance exceeds", ".4f")]
     tips += [tip("low:Q", "at least", ".1%"), tip("high:Q", "at most", ".1%")]
     tips += [tip("outcome:N", "outcome")]
     colour = alt.Color("label:N", scale=base.ordered(labels, range=[base.BLUE, base.ORANGE]), title=None)
     encoded = alt.Chart().encode(
-        x=alt.X("correlation:Q", title="error correlation ε").axis(tickCount=2, grid=False, format="~g"),
+        x=alt.X("correlation:Q", title="error covariance ε").axis(tickCount=2, grid=False, format="~g"),
         y=alt.Y("low:Q", title=None, scale=alt.Scale(domain=[0, 1])).axis(format="%", tickCount=4),
         color=colour.legend(orient="top"), tooltip=tips,
     )  # fmt: skip
@@ -190,10 +190,11 @@ def bounds(
     chart = alt.layer(area, *edges, data=data(base.placed(rows, "panel", panels)))
     chart = chart.properties(width=max(90.0, width / min(across, 3) - 20), height=130 if height is None else height)
     chart = chart.facet(facet=alt.Facet("panel:N", sort=base.by_place(), title=None), columns=across)
-    about = ["The truth lies inside each band if no error correlation of two or three jurors exceeds ε"]
+    chart = chart.resolve_axis(x="independent")  # else a row that is not full has axes below no panel
+    about = ["The truth lies inside each band if no error covariance of two or three jurors exceeds ε"]
     if len(shown) < len(everyone):
         about.append(f"{len(shown)} of {count_noun(len(everyone), 'juror')} shown")
-    return finish(chart, "Guaranteed bounds, if error correlations are at most ε", about)
+    return finish(chart, "Guaranteed bounds, if error covariances are at most ε", about)
 
 
 # -- decision tuples --
