@@ -64,6 +64,25 @@ def test_short_responses_are_no_juror(responses: list[str]) -> None:
         assert votes.jurors == JUDGES
 
 
+@pytest.mark.parametrize("rows", [6, 240])
+@pytest.mark.parametrize("left_out", [[], ["response"]])
+@pytest.mark.parametrize(("system", "judge"), [("model", "judge_1"), ("system", "gpt_verdict"), ("model", "llm-judge")])
+def test_a_single_judge_is_the_juror_and_the_models_are_not(
+    rows: int, left_out: list[str], system: str, judge: str
+) -> None:
+    frame = table("verdict", rows, judges=(judge,)).drop(columns=left_out).rename(columns={"model": system})
+    for votes in both(frame):
+        assert (votes.jurors, votes.item_columns, votes.total) == ((judge,), ("question_id", system), rows)
+    with pytest.raises(jurors.JurorsError, match=f"needs at least 3 jurors, got 1: {judge}"):
+        jurors.grade(frame)
+
+
+@pytest.mark.parametrize("label", ["label", "prediction", "verdict"])
+def test_models_that_vote_one_per_row_are_the_jurors(label: str) -> None:
+    for votes in both(table("verdict", judges=(label,)).drop(columns="response")):
+        assert votes.jurors == ("model-a", "model-b", "model-c")
+
+
 def test_the_models_are_groups_and_parts_of_the_items(tmp_path: Any) -> None:
     frame, path = table("verdict"), tmp_path / "votes.csv"
     frame.to_csv(path, index=False)
