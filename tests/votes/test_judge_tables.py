@@ -77,6 +77,30 @@ def test_a_single_judge_is_the_juror_and_the_models_are_not(
         jurors.grade(frame)
 
 
+def test_a_key_that_lacks_a_part_of_the_items_names_learns_which() -> None:
+    frame = table("verdict")
+    for key, lacks in (({"1": "pass"}, "model"), ({"model-a": "pass"}, "question_id")):
+        message = f"question_id and model together name an item: add the column {lacks} to the key"
+        with pytest.raises(jurors.VotesError, match=message):
+            jurors.grade(frame, gold=key)
+    with pytest.raises(jurors.VotesError) as refusal:
+        jurors.grade(frame, gold={"elsewhere": "pass"})
+    assert "together" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("judges", [JUDGES, NAMED], ids=["numbered", "named"])
+def test_a_juror_is_proposed_as_no_system_and_refused_as_one(judges: tuple[str, ...]) -> None:
+    text = table("verdict", judges=judges).to_csv(index=False)
+    with pytest.raises(jurors.VotesError, match=r"with by=, one of 'model', 'response'$"):
+        jurors.systems(io.StringIO(text), by=None)
+    with pytest.raises(jurors.VotesError, match=f"column '{judges[0]}' holds a juror's votes, like '{judges[1]}'"):
+        jurors.systems(io.StringIO(text), by=judges[0])
+    assert set(jurors.systems(io.StringIO(text), by="model").systems) == {"model-a", "model-b", "model-c"}
+    alone = io.StringIO(table("verdict", judges=judges).drop(columns=["model", "response"]).to_csv(index=False))
+    with pytest.raises(jurors.VotesError, match="every column is read as an item, a juror or a label"):
+        jurors.systems(alone, by=None)
+
+
 @pytest.mark.parametrize("label", ["label", "prediction", "verdict"])
 def test_models_that_vote_one_per_row_are_the_jurors(label: str) -> None:
     for votes in both(table("verdict", judges=(label,)).drop(columns="response")):
