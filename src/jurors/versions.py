@@ -13,7 +13,7 @@ DOCUMENT = 2  #: of JSON documents, their key `schema`: grows when a key goes or
 SKETCH = 1  #: of sketch files
 SNAPSHOT = 2  #: of a monitor's snapshots, those of `jurors watch`, too
 INTERFACE = 1  #: of the server's interface: its paths begin with /v1
-TABLES = 5  #: of a server's tables and of backups: so many steps of `serve/database.py`
+TABLES = 6  #: of a server's tables and of backups: so many steps of `serve/database.py`
 
 
 def versions() -> dict[str, str]:

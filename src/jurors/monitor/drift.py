@@ -236,7 +236,7 @@ class Drift:
     ...     panes.add(number // 100, key)
     ...     for alarm in drift.update(panes) if number % 10 == 9 else ():
     ...         print(alarm.alarm.message)
-    d agrees with the majority on 56% of items since item 2,011, 89% before
+    d agrees with the majority on 55% of items since item 2,011, 89% before
     """
 
     def __init__(
