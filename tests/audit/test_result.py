@@ -232,10 +232,11 @@ def test_nothing_is_called_guaranteed_without_the_seed_of_the_draw() -> None:
     votes, truth = _jury(60, 6)
     sheet = _answered(votes, truth, 10, seed=400_000)
     assert "guaranteed" in result(votes, sheet).to_text()
-    for unknown in (
-        result(votes, replace(sheet, seed=(None,) * len(sheet))),
-        result(votes, _answered(votes, truth, 10, seed=1)),
+    for unknown, why in (
+        (result(votes, replace(sheet, seed=(None,) * len(sheet))), "the sheet records no seed"),
+        (result(votes, _answered(votes, truth, 10, seed=1)), "a person chose the seed of the sheet"),
     ):
+        assert f"was random: {why}." in " ".join(unknown.to_text().split())
         assert (unknown.is_random, unknown.to_dict()["is_random"]) == (False, False)
         assert "guaranteed" not in unknown.to_text()
 

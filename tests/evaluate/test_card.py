@@ -131,6 +131,14 @@ def test_pass_and_fail_have_their_two_kinds_of_errors() -> None:
     assert f"{1 - result.accuracy[first]['fail']:.0%}" == row.split()[-2]  # false passes
 
 
+def test_pass_and_fail_beside_another_label_name_no_kind_of_error() -> None:
+    labels = ("Pass", "fail", "pass")
+    card = jurors.score(panel(3, labels), ["pass", "fail", "Pass", "pass"] * 100)
+    for text in (card.to_text(), card.to_markdown()):
+        assert "false" not in text
+        assert all(text.count(f"on {label}") == 1 for label in labels)
+
+
 def test_levels_print_as_whole_numbers() -> None:
     text = jurors.grade(panel(5, (1.0, 2.0, 3.0), scale="ordinal")).to_text(full=True)
     assert "levels 1 < 2 < 3\n" in text
@@ -205,6 +213,10 @@ def test_the_last_line_says_what_a_few_gold_labels_would_gain() -> None:
     assert predicted is not None
     gain = f"± {(high - low) * 50:.0f} becomes about ± {predicted[result.leaders[0]] * 100:.0f}."
     assert result.to_text().splitlines()[-1] == f"Next: label 20 items (jurors audit plan FILE -n 20): {gain}"
+    assert "Next: label 20 items (jurors audit plan FILE -n 20): " in result.to_text(full=True)
+    votes = panel(5, ("yes", "no"))
+    again = " ".join(jurors.grade(votes, gold=["yes", "no"] * 5 + [None] * 390).to_text().split())
+    assert "Next: label 20 more items (jurors audit plan FILE -n 20 --after SHEET): ±" in again
     assert not trio().leaders
     assert "Next: label 20 items" in trio().to_text()  # also where no juror leads
     assert "Next" not in trio({name: max(count // 1000, 1) for name, count in COUNTS.items()}).to_text()

@@ -64,6 +64,49 @@ def test_short_responses_are_no_juror(responses: list[str]) -> None:
         assert votes.jurors == JUDGES
 
 
+@pytest.mark.parametrize("rows", [6, 240])
+@pytest.mark.parametrize("left_out", [[], ["response"]])
+@pytest.mark.parametrize(("system", "judge"), [("model", "judge_1"), ("system", "gpt_verdict"), ("model", "llm-judge")])
+def test_a_single_judge_is_the_juror_and_the_models_are_not(
+    rows: int, left_out: list[str], system: str, judge: str
+) -> None:
+    frame = table("verdict", rows, judges=(judge,)).drop(columns=left_out).rename(columns={"model": system})
+    for votes in both(frame):
+        assert (votes.jurors, votes.item_columns, votes.total) == ((judge,), ("question_id", system), rows)
+    with pytest.raises(jurors.JurorsError, match=f"needs at least 3 jurors, got 1: {judge}"):
+        jurors.grade(frame)
+
+
+def test_a_key_that_lacks_a_part_of_the_items_names_learns_which() -> None:
+    frame = table("verdict")
+    for key, lacks in (({"1": "pass"}, "model"), ({"model-a": "pass"}, "question_id")):
+        message = f"question_id and model together name an item: add the column {lacks} to the key"
+        with pytest.raises(jurors.VotesError, match=message):
+            jurors.grade(frame, gold=key)
+    with pytest.raises(jurors.VotesError) as refusal:
+        jurors.grade(frame, gold={"elsewhere": "pass"})
+    assert "together" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("judges", [JUDGES, NAMED], ids=["numbered", "named"])
+def test_a_juror_is_proposed_as_no_system_and_refused_as_one(judges: tuple[str, ...]) -> None:
+    text = table("verdict", judges=judges).to_csv(index=False)
+    with pytest.raises(jurors.VotesError, match=r"with by=, one of 'model', 'response'$"):
+        jurors.systems(io.StringIO(text), by=None)
+    with pytest.raises(jurors.VotesError, match=f"column '{judges[0]}' holds a juror's votes, like '{judges[1]}'"):
+        jurors.systems(io.StringIO(text), by=judges[0])
+    assert set(jurors.systems(io.StringIO(text), by="model").systems) == {"model-a", "model-b", "model-c"}
+    alone = io.StringIO(table("verdict", judges=judges).drop(columns=["model", "response"]).to_csv(index=False))
+    with pytest.raises(jurors.VotesError, match="every column is read as an item, a juror or a label"):
+        jurors.systems(alone, by=None)
+
+
+@pytest.mark.parametrize("label", ["label", "prediction", "verdict"])
+def test_models_that_vote_one_per_row_are_the_jurors(label: str) -> None:
+    for votes in both(table("verdict", judges=(label,)).drop(columns="response")):
+        assert votes.jurors == ("model-a", "model-b", "model-c")
+
+
 def test_the_models_are_groups_and_parts_of_the_items(tmp_path: Any) -> None:
     frame, path = table("verdict"), tmp_path / "votes.csv"
     frame.to_csv(path, index=False)

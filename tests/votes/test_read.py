@@ -187,6 +187,7 @@ def test_whatever_the_bytes_only_votes_or_a_votes_error_come_out(kind: str, nois
 def test_a_file_that_is_not_there_suggests_the_nearest(tmp_path: Path) -> None:
     (tmp_path / "votes.csv").write_text("a\n")
     assert f"did you mean '{tmp_path / 'votes.csv'}'" in fails(tmp_path / "vote.csv")
+    assert fails(tmp_path / "overt.csv").endswith("there is no such file")
     assert "no such file" in fails(tmp_path / "nowhere" / "vote.csv")
     (tmp_path / "void").mkdir()
     assert "this folder holds no file of votes" in fails(tmp_path / "void")

@@ -43,6 +43,7 @@ from jurors.audit.sheet import (
     auditable_votes,
     check_same_votes,
     check_seeds,
+    has_chosen_seed,
     read_sheet,
     replay_draws,
 )
@@ -399,20 +400,19 @@ _GUARANTEE = (
     "The random draw alone guarantees these intervals, however correlated the errors are, and after every label: you "
     "can stop at any time."
 )
-_NOT_RANDOM = (
-    "Nothing shows that the draw was random: the sheet records no seed, or one that was chosen. The intervals hold "
-    "only if nobody knew which items the seed draws; to get a guarantee, draw again without seed=."
-)
+_NOT_RANDOM = "Nothing shows that the draw was random: {why}. To get a guarantee, draw again without choosing a seed."
+_NO_SEED = "the sheet records no seed. The intervals hold only if its items were drawn at random"
+_CHOSEN = "a person chose the seed of the sheet. The intervals hold only if nobody knew which items it draws"
 
 
-def guarantee(*, is_random: bool, level: str = _EACH) -> str:
-    """What the intervals rest on, and what the confidence `level` is of.
+def guarantee(*, is_random: bool, is_chosen: bool, level: str = _EACH) -> str:
+    """What the intervals rest on (a random seed, or one that a person chose), and what the confidence `level` is of.
 
     Returns
     -------
     str
     """
-    return f"{_GUARANTEE if is_random else _NOT_RANDOM} {level}"
+    return f"{_GUARANTEE if is_random else _NOT_RANDOM.format(why=_CHOSEN if is_chosen else _NO_SEED)} {level}"
 
 
 def outside_note(shares: Mapping[str, Share]) -> list[str]:
@@ -456,6 +456,7 @@ class Audit(Result):
     goals: tuple[GoalReached, ...] = ()  #: what was to be reached
     people: People | None = None  #: where a second person labelled the same items
     is_random: bool = True  #: whether the sheet records a random seed: else nothing shows that the draw was random
+    is_chosen: bool = False  #: whether a person chose a seed that the sheet records
 
     @property
     def passed(self) -> bool:
@@ -525,7 +526,8 @@ class Audit(Result):
         gaps = f"{skipped} as the worst case. Label the items in order."
         people = [] if self.people is None else [self.people.line]
         outside = outside_note({shown_name(name): share for name, share in self.guaranteed.items()})
-        return [guarantee(is_random=self.is_random), *([gaps] if self.gaps else []), *outside, *people]
+        basis = guarantee(is_random=self.is_random, is_chosen=self.is_chosen)
+        return [basis, *([gaps] if self.gaps else []), *outside, *people]
 
 
 @verb(SourceOptions)
@@ -610,6 +612,7 @@ def evaluate_audit(audited: AuditedVotes, evaluation: Evaluation | None, level: 
         calibrated=shares,
         level=level,
         is_random=audited.is_random,
+        is_chosen=has_chosen_seed(audited.sheet),
     )
 
 
@@ -648,6 +651,7 @@ class PairedDifferences(Result):
     labelled: int
     level: float
     is_random: bool = True  #: whether the sheet records a random seed of its draw
+    is_chosen: bool = False  #: whether a person chose a seed that the sheet records
 
     def verdict(self, *name: Any) -> str:
         """Who is ahead: "first", "second", or "not known"."""
@@ -672,7 +676,7 @@ class PairedDifferences(Result):
         )  # fmt: skip
         headings = ("lead", "points", f"{self.level * 100:g}% interval", "better")
         outside = outside_note({f"{a} over {b}": lead for (a, b), lead in self.leads.items()})
-        note = Notes([guarantee(is_random=self.is_random), *outside], width=80)
+        note = Notes([guarantee(is_random=self.is_random, is_chosen=self.is_chosen), *outside], width=80)
         return [f"{self.labelled:,} items labelled", *([Table(headings, leads)] if leads else []), note]
 
 
@@ -720,7 +724,7 @@ def compare(
         both = sizes[np.intersect1d(votes[a].tuples, votes[b].tuples, assume_unique=True)].sum()
         part = float(sizes[statistic.tuples].sum() / both) if both else float("nan")  # of these, on which they differ
         leads[jurors[a], jurors[b]] = _lead(halves[statistic.name], part)
-    return PairedDifferences(leads, audited.labelled, level, audited.is_random)
+    return PairedDifferences(leads, audited.labelled, level, audited.is_random, has_chosen_seed(audited.sheet))
 
 
 def _lead(half: Share, part: float) -> Share:

@@ -453,6 +453,16 @@ def is_random_seed(sheet: Sheet) -> bool:
     return min((int(seed or 0) for seed in sheet.seed), default=0) >= _CHOSEN_SEEDS
 
 
+def has_chosen_seed(sheet: Sheet) -> bool:
+    """Whether a person, and not the operating system, supplied a seed of the sheet.
+
+    Returns
+    -------
+    bool
+    """
+    return any(seed is not None and int(seed) < _CHOSEN_SEEDS for seed in sheet.seed)
+
+
 def _other_items(seed: int | None) -> VotesError:
     return VotesError(
         f"the seed {seed} draws other items than those of the sheet; only items that `jurors audit plan` drew, in its "

@@ -30,6 +30,7 @@ from jurors.audit.sheet import (
     answer_codes,
     check_same_votes,
     drawn_systems,
+    has_chosen_seed,
     is_by_system,
     is_random_seed,
     read_sheet,
@@ -90,6 +91,7 @@ class SystemAudit(Result):
     level: float  #: confidence of all rates together, and of all differences
     more: int | None  #: labels that would prove the closest order, about; None where all are proved, or none would
     is_random: bool = True  #: whether the sheet records a random seed of its draw
+    is_chosen: bool = False  #: whether a person chose a seed that the sheet records
 
     _kind = "audit-systems"
 
@@ -134,7 +136,7 @@ class SystemAudit(Result):
             blocks.append(Table(("difference", "", sure, "order"), pairs, right=(1, 2)))
         shares = {name: Share(x.rate, (x.low, x.high)) for name, x in self.systems.items()}
         shares |= {f"{d.a} - {d.b}": Share(d.difference, (d.low, d.high)) for d in self.differences}
-        notes = [guarantee(is_random=self.is_random, level=_TOGETHER), *outside_note(shares)]
+        notes = [guarantee(is_random=self.is_random, is_chosen=self.is_chosen, level=_TOGETHER), *outside_note(shares)]
         return [*blocks, Notes(notes, width=80)]
 
     def _share(self, *ends: float | None) -> str | None:
@@ -257,7 +259,7 @@ def systems(
         good=good, systems={design.systems[k]: of_system[k] for k in order}, differences=tuple(found),
         ranking=tiers([design.systems[k] for k in order], is_better[np.ix_(at, at)]),
         labelled=audited.labelled, drawn=len(audited.rows), items=int(design.sizes.sum()),
-        gaps=audited.gaps, level=level, is_random=audited.is_random,
+        gaps=audited.gaps, level=level, is_random=audited.is_random, is_chosen=has_chosen_seed(audited.sheet),
         more=_more(nearest_order(found), audited.labelled, int(design.sizes.sum())),
     )  # fmt: skip
 

@@ -368,7 +368,7 @@ def card_blocks(e: Evaluation, options: CardOptions = SHORT) -> list[Block]:
             short = [short_names(e.jurors)[j] for j in who]
             option = {family: short}
             last.append(f"If {_list_names(short, ' and ')} share a family, add family={option}.")
-    last += [] if options.full else next_steps(e)
+    last += next_steps(e)
     folded = sum(len(wrap(line, WIDTH, break_on_hyphens=False)) for line in (*answers, *last))
     room = _LINES - folded - len(shown) - 6  # the heading, the head of the table, and four blank lines
     blocks: list[Block] = [
@@ -501,8 +501,9 @@ def next_steps(e: Evaluation) -> list[str]:
     if not then < _WORTH * (high - low) / 2:
         return []
     now, then = (high - low) * 50, max(then * 100, 1)
-    command = f"jurors audit plan FILE -n {FEW_GOLD}"
-    return [f"Next: label {FEW_GOLD} items ({command}): ± {now:.0f} becomes about ± {then:.0f}."]
+    more, after = ("", "") if e.gold is None else (" more", " --after SHEET")  # draws no item of the sheet again
+    command = f"jurors audit plan FILE -n {FEW_GOLD}{after}"
+    return [f"Next: label {FEW_GOLD}{more} items ({command}): ± {now:.0f} becomes about ± {then:.0f}."]
 
 
 def shown_jurors(e: Evaluation, options: CardOptions) -> tuple[list[str], int]:
@@ -574,6 +575,7 @@ def _label_columns(
     """A column per label: its accuracy, or the rates of false passes and false fails."""
     names = {str(a).casefold(): a for a in labels}
     pair = next(((good, bad) for good, bad in _PASS_FAIL.items() if set(names) == {good, bad}), None)
+    pair = pair if len(labels) == 2 else None  # of fail, pass and Pass, two would be called alike
     columns = []
     for a in labels:
         values = [accuracy[j].get(a) if j in accuracy else None for j in jurors]

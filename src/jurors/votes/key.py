@@ -25,11 +25,13 @@ from jurors.votes.io.sources import Source, shown_source
 from jurors.votes.layout import (
     ITEM_WORDS,
     LABEL_WORDS,
+    SYSTEM_WORDS,
     LayoutHints,
     find_column,
     guess_column,
     item_parts,
     quoted_names,
+    split_item,
 )
 from jurors.votes.layout_detection import refuse_preferences
 from jurors.votes.read import (
@@ -209,10 +211,10 @@ class Key:
                 "these votes are counts of decision tuples and name no items, so a key by item cannot be used; "
                 "put the true label into a column of the counts and name that column (key=)"
             )
-        return self._rows_of(votes.item_names())
+        return self._rows_of(votes.item_names(), votes.item_columns)
 
-    def _rows_of(self, items: NDArray[Any]) -> NDArray[np.int64]:
-        """The same of items by these names."""
+    def _rows_of(self, items: NDArray[Any], columns: Sequence[str] = ()) -> NDArray[np.int64]:
+        """The same of items by these names, which these columns give together."""
         if self.items is None:
             if (labels := len(self.labels)) != len(items):
                 raise VotesError(f"the answer key has {labels:,} labels, but the votes have {len(items):,} rows")
@@ -229,9 +231,24 @@ class Key:
         if all(k < 0 for k in rows):
             raise VotesError(
                 f"none of the {len(of_key):,} items of the answer key (such as {of_key[0]!r}) is among the "
-                f"{len(names):,} items voted on (such as {names[0]!r})"
+                f"{len(names):,} items voted on (such as {names[0]!r}){_missing_columns(columns, names, of_key)}"
             )
         return np.array(rows, dtype=np.int64)
+
+
+def _missing_columns(columns: Sequence[str], items: Sequence[Any], of_key: Sequence[Any]) -> str:
+    """Which columns a key lacks whose items are one part of the names that several columns give together.
+
+    >>> _missing_columns(["question_id", "model"], ["q1|a", "q1|b"], ["q1"])
+    '; question_id and model together name an item: add the column model to the key'
+    """
+    known = set(map(str, of_key))
+    for column, part in zip(columns, zip(*map(split_item, items), strict=False), strict=False):
+        if len(columns) > 1 and known & set(part):
+            lacking = [name for name in columns if name != column]
+            what = f"the column{'s' if len(lacking) > 1 else ''} {' and '.join(lacking)}"
+            return f"; {' and '.join(columns)} together name an item: add {what} to the key"
+    return ""
 
 
 def _is_misspelt(text: str, known: str) -> bool:
@@ -369,13 +386,14 @@ def read_votes_with_key(
         if column is None:
             column = next((name for name in opened.names if name.casefold() == "system"), None)
         if column is None:
-            message = f"name the column of systems with by= (--system), one of {quoted_names(opened.names)}"
-            raise VotesError(message, code="key_column")
+            raise _no_systems(opened, options)
         table = opened.reaching(column, *beside)
         truth = find_column(table.names, column)
         others = {name: table.names[find_column(table.names, name)] for name in beside}
-        # the column of winners is no key
-        refuse_preferences(LayoutHints(table.names, table.effective_options(options), table.facts))
+        hints = LayoutHints(table.names, table.effective_options(options), table.facts)
+        refuse_preferences(hints)  # the column of winners is no key
+        if what == "system":
+            _refuse_juror(hints, truth)
         rest = options.without(table.names[truth], *others.values())
         whole, (table, layout) = table, open_layout(table, rest)
         truth = find_column(table.names, column)
@@ -398,6 +416,31 @@ def read_votes_with_key(
 
         key = key_of(truth, column, what)
         return votes, replace(key, beside={name: key_of(k, name, name) for name, k in places.items()})
+
+
+def _no_systems(opened: SourceTable, options: Reading) -> VotesError:
+    """The error that asks for the column of systems, among those that are no juror, label or question."""
+    table, layout = open_layout(opened, options)
+    taken = {table.names[k] for k in layout.kept}
+    parts = opened.joint or item_parts(opened.names, options.item)  # the last may be the system
+    able = [name for name in opened.names if name not in {*taken, *parts[:1]}]
+    which = f", one of {quoted_names(able)}" if able else "; every column is read as an item, a juror or a label"
+    return VotesError(f"name the column of systems with by= (--system){which}", code="key_column")
+
+
+def _refuse_juror(table: LayoutHints, column: int) -> None:
+    """Refuse votes in the place of the systems' names: a column called judge_1, or with the same words as others."""
+    is_named = table.words[column] in SYSTEM_WORDS
+    are_words = len(table.ballots) > 2 and table.columns[column].kind == "text"
+    jurors = table.numbered if column in table.numbered else table.ballots if are_words and not is_named else ()
+    if column in jurors:
+        others = table.quoted([k for k in jurors if k != column])
+        raise VotesError(
+            f"column {table.names[column]!r} holds a juror's votes{others and f', like {others}'}; name the column "
+            "that says which system each answer is of",
+            code="key_column",
+            column=table.names[column],
+        )
 
 
 def has_two(items: Sequence[Any], values: Sequence[Any]) -> bool:

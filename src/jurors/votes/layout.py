@@ -35,6 +35,11 @@ _NUMBERED_JUROR = re.compile(
     r"(\d{1,3}|[a-z])",
     re.IGNORECASE,
 )
+_ONE_JUDGE = re.compile(  # the only column of votes: judge_1, "llm judge", gpt_verdict
+    rf"{_NUMBERED_JUROR.pattern}|(llm|ai|gpt|claude|gemini)[\s_.:-]*judge"
+    r"|(judge|grader|reviewer|evaluator|llm|ai|gpt|claude|gemini)[\w.:-]*[\s_.:-](vote|verdict|judge?ment|decision)",
+    re.IGNORECASE,
+)
 SURE_KEY_WORDS = ("truth", "groundtruth", "truelabel", "goldlabel", "answerkey")
 
 
@@ -573,9 +578,14 @@ class LayoutHints:
 
     @cached_property
     def numbered(self) -> tuple[int, ...]:
-        """The columns called judge_1, judge_2 and the like; empty where there is only one."""
+        """The columns called judge_1, judge_2 and the like; one alone only where no other can be juror or label."""
         columns = tuple(k for k in self.free if _NUMBERED_JUROR.fullmatch(self.names[k].strip()))
-        return columns if len(columns) > 1 else ()
+        if len(columns) > 1:
+            return columns
+        columns = tuple(k for k in self.free if _ONE_JUDGE.fullmatch(self.names[k].strip()) and self.may_vote(k))
+        jurors = [word for word in ANY_JUROR_WORDS if word not in SYSTEM_WORDS]
+        roles = (self.named(jurors, columns), self.named(LABEL_WORDS, columns, repeats=True))
+        return columns if len(columns) == 1 and not self.ballots and roles == (None, None) else ()
 
     def may_vote(self, k: int) -> bool:
         """Whether the values of a column come again, as labels do."""

@@ -168,7 +168,7 @@ def joint_item(names: Sequence[str], options: Reading, look: Callable[[], Column
         return of_long
     items = [k for k, word in words.items() if word in ITEM_WORDS]
     systems = [k for k, word in words.items() if word in SYSTEM_WORDS]
-    if not items or len(systems) != 1 or len(names) < 4:
+    if not items or len(systems) != 1 or len(names) < (3 if table.numbered else 4):
         return ()
     profile, columns = table.head, table.head.columns
     numbers = [k for k in table.others(*items, *systems) if profile.is_number(k) and not columns[k].is_aside]
@@ -308,9 +308,14 @@ def layout_by_names(table: LayoutHints) -> Layout:
 
 
 def _beside_numbered(table: LayoutHints) -> list[int]:
-    """The columns beside judge_1, judge_2 … that by their names are a system, a prompt or a response, and no juror."""
+    """The columns beside judge_1, judge_2 … that by their names are a system, a prompt or a response, and no juror.
+
+    Beside a single judge all are, but the item.
+    """
     if not table.numbered:
         return []
+    if len(table.numbered) == 1:
+        return table.others(_wide_item(table, table.numbered), *table.numbered)
     words = {*ANY_JUROR_WORDS, *LABEL_WORDS, *MORE_ITEM_WORDS}
     labels = frozenset[str]().union(*(table.columns[k].vocabulary for k in table.numbered))
     others = [k for k in table.others(table.item, *table.numbered) if table.words[k] in words]

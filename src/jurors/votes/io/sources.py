@@ -296,7 +296,9 @@ def _located(source: Any, spool: Path) -> FoundFiles:
         return _matching(os.fspath(source))
     if not path.exists():
         siblings = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
-        close = closest_name(path.name, siblings, cutoff=0.7)
+        stem = path.name.partition(".")[0]  # that both end in .csv makes no two names alike
+        alike = [name for name in siblings if closest_name(stem, [name.partition(".")[0]], cutoff=0.7)]
+        close = closest_name(path.name, alike, cutoff=0.7)
         hint = f"; did you mean {str(path.parent / close)!r}?" if close else ""
         raise VotesError(f"there is no such file{hint}", code="no_file")
     if path.is_fifo():  # such as `<(zcat votes.csv.gz)`: it can be read only once, so into a file
