@@ -117,15 +117,6 @@ def test_errors_among_the_least_certain_labels_are_part_of_the_total_in_the_sent
     assert float(caught) == pytest.approx(by_item * 150 * float(share) / 100, abs=1)
 
 
-def test_the_sentence_on_prevalences_quotes_what_the_chart_draws() -> None:
-    found = find_findings(jurors.Votes.from_matrix(panels.simulate(200, 5, seed=2).votes), None)
-    (shown,) = (x for tab in tabs(found) for x in tab.exhibits if x.id == "prevalence")
-    assert found.comparison is not None
-    (majority,) = (e for e in found.comparison.evaluations if e.method == "majority")
-    label, share = re.search(r"The method majority differs most on (\w+): ([\d.]+%)", shown.finding).groups()  # type: ignore[union-attr]
-    assert share == percent({str(a): p for a, p in majority.prevalence.items()}[label])
-
-
 def test_commands_repeat_every_option_of_grading_where_the_command_takes_it(tmp_path: Path) -> None:
     path, gold = tmp_path / "v.csv", tmp_path / "g.csv"
     votes = panels.simulate(80, 4, seed=1).votes
