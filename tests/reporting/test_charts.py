@@ -121,7 +121,7 @@ def test_prevalences_of_every_method_and_the_truth_or_beside_majority_vote() -> 
     assert shares == methods | {"majority votes": counted}
     assert compared.truth is not None
     assert [row["share"] for row in rows_of(chart) if "text" in row] == [float(compared.truth.prevalence["A"])]
-    assert "each bar is a 95% interval; every method is calibrated" in chart.to_dict()["title"]["subtitle"][0]
+    assert "bars are 95% intervals" in chart.to_dict()["title"]["subtitle"][0]
     assert "Every method is calibrated" in compared.to_text()
     shares = {row["method"]: row["share"] for row in rows_of(plot.prevalence(result)) if "method" in row}
     assert shares == {"algebraic": result.prevalence["A"], "majority votes": counted}

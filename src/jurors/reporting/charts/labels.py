@@ -43,7 +43,7 @@ def prevalence(
     rows: list[Row] = [
         {"method": e.method, "label": str(a)} | base.share_cells("share", e, "prevalence", a)
         for e in evaluations
-        if e.has_grades and (e.method != "majority" or majority is None or len(evaluations) == 1)
+        if e.has_grades and (e is evaluations[0] or e.method != "majority" or majority is None)
         for a in e.prevalence
     ]
     if majority is not None:  # counted, and so not what the calibrated method of that name estimates
