@@ -188,7 +188,8 @@ class Comparison(Drawable):
             table = tuple((label, *(row[k] for k in group)) for label, row in zip(labels, cells, strict=True))
             columns = ("", *(heads[1 + k] for k in group))
             blocks.append(Table(columns, table, right=tuple(range(1, len(columns)))))
-        if all(e.calibrated is not None for e in self.evaluations if e.has_grades):
+        graded = [e for e in self.evaluations if e.has_grades]
+        if graded and all(e.calibrated is not None for e in graded):
             blocks.append("Every method is calibrated: it allows for errors that jurors share.")
         if left:
             blocks.append(f"{left:,} more jurors: full=True shows all; or use top=, sort=, min_votes=.")

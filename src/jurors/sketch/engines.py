@@ -140,9 +140,7 @@ class CountedItems:
     keys: Integers | None = None  #: rows x numbers: a tuple as the engine's numbers; None where votes were fetched
     by_item: Any = None  #: a frame of the engine: `item` and `key0`, `key1` …
     part_names: tuple[str, ...] = ()  #: the columns that name the item together, where several do
-    parts: Callable[[], Any] | None = (
-        None  #: gives the engine's frame of `item` and these columns as `part0`, `part1` …
-    )
+    parts: Callable[[], Any] | None = None  #: the engine's frame of `item` and these columns as `part0`, `part1` …
 
     def with_columns(self, columns: Mapping[str, Any]) -> Any:
         """The engine's frame of items, with columns that have a value for each row of the votes.
