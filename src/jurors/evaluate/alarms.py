@@ -283,10 +283,10 @@ class AlarmPair:
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
-    """One thing to know before you use the grades.
+    """Something to know before you use the grades.
 
-    Levels: `note` is true but expected on any real test; `warning` needs a look; `alarm` means that you should not use
-    the grades. The message is for people: whatever a program needs is in the other fields.
+    A `note` is true but expected on any real test, a `warning` needs a look, and an `alarm` means that you should not
+    use the grades. `message` is for people; the other fields have what a program needs.
 
     Examples
     --------
@@ -296,14 +296,14 @@ class Alarm:
     'bob'
     """
 
-    reason: str  #: what exactly; `kind` is the group that it belongs to
+    reason: str  #: the variant of `kind`
     level: Level
     message: str
-    value: float | None = None  #: how much, where there is a number to it
-    jurors: tuple[str, ...] = ()  #: which jurors it concerns, where it concerns some
-    labels: tuple[Label, ...] = ()  #: which labels it concerns, where it concerns some
-    pairs: tuple[AlarmPair, ...] = ()  #: the outlying pairs, the farthest first
-    chance: float | None = None  #: how often, at most, independent jurors look so: where that is known
+    value: float | None = None  #: the number that it is about, if any
+    jurors: tuple[str, ...] = ()  #: the jurors that it concerns, if any
+    labels: tuple[Label, ...] = ()  #: the labels that it concerns, if any
+    pairs: tuple[AlarmPair, ...] = ()  #: the outlying pairs, farthest first
+    chance: float | None = None  #: the largest probability among independent jurors, if known
 
     def __post_init__(self) -> None:
         if self.reason not in KINDS or self.level not in KINDS[self.reason].levels:
@@ -323,7 +323,7 @@ class Alarm:
 
     @property
     def sentence(self) -> str:
-        """The message with its full stop; some end in a question mark."""
+        """The message as a sentence."""
         return self.message if self.message.endswith(("?", ".")) else f"{self.message}."
 
     def to_dict(self) -> dict[str, Any]:
