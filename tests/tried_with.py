@@ -14,7 +14,7 @@ from pathlib import Path
 TESTS = Path(__file__).parent
 SAMPLES = "votes/readers/samples"
 
-WROTE = "tests read what it wrote"
+WROTE = "tests read its output"
 
 
 @dataclass(frozen=True)

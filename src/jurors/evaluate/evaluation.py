@@ -241,7 +241,7 @@ class Evaluation(Drawable):
     model: str | None = None  #: the panel model that was selected
     iterations: int | None = None
     converged: bool | None = None  #: None if the method does not iterate
-    measured: Mapping[str, Any] = field(default_factory=dict)  #: numbers that only this method reports
+    measured: Mapping[str, Any] = field(default_factory=dict)  # numbers that only this method reports
     sketch: Sketch | None = None  #: the counts that were graded
     calibration: Calibrates | None = field(default=None, repr=False)
     exam: bool = False  #: whether only scores are reported, because labels differ in meaning between items

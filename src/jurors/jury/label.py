@@ -131,16 +131,16 @@ class Labelling(Drawable):
     method: str
     partition: Partition
     alarms: tuple[Alarm, ...] = ()
-    counts: NDArray[np.int64] | None = None  #: number of items that each row represents; None: one each
-    groups: NDArray[Any] | None = None  #: the group of each item, if groups were labelled separately
-    listed: NDArray[np.int64] | None = None  #: the positions of the items to list, in this order; None: all
-    votes: Mapping[str, tuple[Label | None, ...]] | None = None  #: juror -> votes on the items that are listed
-    texts: Mapping[str, tuple[str, ...]] | None = None  #: column -> texts of the items that are listed
-    expected: float | None = None  #: share of wrong labels, if gold says more than the probabilities
+    counts: NDArray[np.int64] | None = None  # number of items that each row represents; None: one each
+    groups: NDArray[Any] | None = None  # the group of each item, if groups were labelled separately
+    listed: NDArray[np.int64] | None = None  # the positions of the items to list, in this order; None: all
+    votes: Mapping[str, tuple[Label | None, ...]] | None = None  # juror -> votes on the items that are listed
+    texts: Mapping[str, tuple[str, ...]] | None = None  # column -> texts of the items that are listed
+    expected: float | None = None  # share of wrong labels, if gold says more than the probabilities
     levels: ItemLevels | None = None  #: ordered levels: each item's median and expected level, with its interval
     without_family: Labelling | None = None  #: the labels without the declared families
-    parts: Mapping[str, NDArray[Any]] | None = None  #: column -> its part of each item's name, if several name it
-    engine: Callable[[Columns], Any] | None = None  #: makes a table of the engine whose frame was labelled
+    parts: Mapping[str, NDArray[Any]] | None = None  # column -> its part of each item's name, if several name it
+    engine: Callable[[Columns], Any] | None = None  # makes a table of the engine whose frame was labelled
 
     _is_bare = True
     _kind = "label"

@@ -69,9 +69,9 @@ class Key:
 
     labels: NDArray[Any]  #: the true labels, None where unknown
     items: NDArray[Any] | None = None  #: their items; None if there is one label per row of the votes
-    is_numbered: bool = False  #: without items: whether rows are items named 0, 1, 2 …
-    beside: Mapping[str, Key] = field(default_factory=dict, repr=False)  #: other columns of the same file, by name
-    name: str = ""  #: the name of the column that it is read from, if shown
+    is_numbered: bool = False  # without items: whether rows are items named 0, 1, 2 …
+    beside: Mapping[str, Key] = field(default_factory=dict, repr=False)  # other columns of the same file, by name
+    name: str = ""  # the name of the column that it is read from, if shown
 
     def _repr_html_(self) -> str:
         names = np.arange(len(self.labels)) if self.items is None else self.items

@@ -386,15 +386,15 @@ class Votes:
     items: NDArray[Any] | None = None  #: the items' names, in row order; None if they are only numbered
     counts: NDArray[np.int64] | None = None  #: how many items each row represents; None: one each
     findings: tuple[Finding, ...] = ()  #: what the reader noticed in the file
-    labels_told: bool = False  #: whether the caller named the labels, so that none means a missing vote
+    labels_told: bool = False  # whether the caller named the labels, so that none means a missing vote
     scale: KnownScale = "nominal"  #: labels without order, ordered levels (`labels` from lowest to highest), or numbers
     scale_why: str = ""  #: the evidence for it; empty if the scale was not examined
-    scale_told: bool = False  #: whether the caller gave the scale
-    rewriting: Recoding | None = None  #: how labels were recoded; a key is recoded in the same way
+    scale_told: bool = False  # whether the caller gave the scale
+    rewriting: Recoding | None = None  # how labels were recoded; a key is recoded in the same way
     abstained: tuple[NDArray[np.int64], NDArray[np.int32]] | None = None  #: (row, juror) of each abstention, in order
     repeats: Repeats | None = None  #: the answers of jurors who voted on an item more than once
-    jurors_are_numbered: bool = False  #: whether the jurors' names are whole numbers in the source
-    label_words: Mapping[Label, str] = field(default_factory=dict)  #: label -> its word in the log, such as for C and I
+    jurors_are_numbered: bool = False  # whether the jurors' names are whole numbers in the source
+    label_words: Mapping[Label, str] = field(default_factory=dict)  # label -> its word in the log, such as for C and I
     questions: Mapping[Any, str] = field(default_factory=dict)  #: item -> its question, if the log has it
     item_columns: tuple[str, ...] = ()  #: the columns whose cells, joined by a bar, are the items' names
     confidence: Confidences | None = None  #: how sure jurors are of their votes
