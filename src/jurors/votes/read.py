@@ -361,39 +361,15 @@ def read_votes(source: Any, **reading: Unpack[SourceOptions]) -> Votes:
         `judge_1_confidence` beside `judge_1`.
     missing
         Further values that mean a missing vote. Empty cells, null, NaN and unambiguous words (N/A, -, skip) always do.
-    abstain
-        Further values that mean that a juror abstained, besides unambiguous words (unsure, don't know). An abstention
-        is an answer, but never a true label.
-    labels
-        The labels, in the order to show them. Other labels are then an error, and none of these means a missing vote.
-    duplicates
-        What to do if a juror votes twice on an item: raise an "error", keep the "first" or the "last" vote, or "join"
-        them into the most common one.
-    repeat
-        The column that numbers a juror's repetitions (epochs, samples, runs). Its votes on an item become one vote, the
-        most common one (a tie is no vote). `Votes.repeats` keeps each answer.
-    join
-        Treat names that differ only by a number as one juror: "judge" joins judge_1, judge_2 ….
-    scale
-        The kind of votes: "nominal" (labels without order), "ordinal" (ordered levels), "interval" (numbers), or
-        "auto", by the labels and by how votes disagree (`Votes.scale_why` has the evidence).
     map, ignore_case, threshold, bins
         Change labels: rename them ({"Y": "yes"}), merge those that differ only by case, turn numbers into `pass` (the
         threshold or more) and `fail`, or into levels with these ends ([0, 3, 7, 10]) or this many (5).
-    only, drop
-        The jurors to read, or to leave out. Items and labels that only the others have are left out, too.
-    ignore
-        Columns to leave out.
-    transpose
-        Read each row as a juror (named by the column `juror`) and each column as an item.
     items, jurors, counts
         For a matrix: names of items and jurors, and the number of items that each row represents.
     format
         "csv", "tsv", "json", "jsonl", "parquet", "xlsx", "sqlite" or "duckdb", if name and content do not show it.
     tool
         The tool that wrote the files ("inspect", "label_studio" …), if their content does not show it.
-    memory
-        Memory that DuckDB may use before it spills to disk, such as "2GB".
     unpack
         Maximum size of a compressed file that you trust, once unpacked, such as "10GB". The default is 100 times the
         compressed size (or 256 MB) for a table, and 30 times (or 32 MB) for a JSON document.
