@@ -14,7 +14,7 @@ from pathlib import Path
 TESTS = Path(__file__).parent
 SAMPLES = "votes/readers/samples"
 
-WROTE = "tests read what it wrote"
+WROTE = "tests read what the tool wrote"
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Tried:
     def version(self) -> str:
         """The version that the proof names; none of a documented format."""
         if not self.package:
-            return "–"
+            return ""
         text = (TESTS / self.proof).read_text(encoding="utf-8")
         found = re.search(rf"(?<![\w-]){re.escape(self.package)}(?:==|@| )(\d[\w.]*\w)", text)
         if found is None:
@@ -46,7 +46,8 @@ with (TESTS / "tried_with.csv").open(encoding="utf-8", newline="") as _file:
 
 
 def table() -> str:
-    """Tool, what works, which version, and how it was tried; as Markdown."""
-    rows = [(one.tool, one.works, one.version, one.how) for one in sorted(TRIED, key=lambda one: one.tool.lower())]
-    head = ("tool", "what works", "version", "how it was tried")
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in (head, ("---",) * len(head), *rows))
+    """Every tool with its version and what works, by how it was tried; as a Markdown list."""
+    lines: dict[str, list[str]] = {}
+    for one in sorted(TRIED, key=lambda one: one.tool.lower()):
+        lines.setdefault(one.how, []).append(f"{one.tool} {one.version}".strip() + f" ({one.works})")
+    return "".join(f"- **{how[0].upper()}{how[1:]}**: {', '.join(tools)}.\n" for how, tools in lines.items())

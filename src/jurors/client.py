@@ -264,7 +264,7 @@ class _BaseClient(ABC, Generic[_List, _Document, _Number, _Text, _Nothing]):
     def grade(
         self, project: str, *, window: str | None = None, since: int | None = None, max_age: float | None = None
     ) -> _Document:
-        """Get the grades, as `jurors grade --format json` prints them; `since` an alarm, if you name one."""
+        """Get the grades, as `jurors grade --format json` prints them; with `since`, those since an alarm."""
         return self._get(project, "grade", window=window, since=since, max_age=max_age)
 
     def labels(self, project: str, *, after: str | None = None, limit: int | None = None) -> _Document:
@@ -366,7 +366,7 @@ class Client(_BaseClient[list[Document], Document, int, str, None]):
 class AsyncClient(
     _BaseClient[Awaitable[list[Document]], Awaitable[Document], Awaitable[int], Awaitable[str], Awaitable[None]]
 ):
-    """A server of `jurors serve`, for programs that wait for many things at once; arguments as of `Client`."""
+    """An asynchronous client of `jurors serve`, with the arguments of `Client`."""
 
     _kind = "AsyncClient"
 

@@ -155,7 +155,7 @@ def _spell_several(match: re.Match[str]) -> str:
 
 
 class JurorsError(ValueError):
-    """Any input `jurors` cannot work with. The message states the problem, its place, and what to do.
+    """Input that `jurors` cannot work with. The message states the problem, its place, and what to do.
 
     Examples
     --------
@@ -193,7 +193,7 @@ class JurorsError(ValueError):
 
 
 class VotesError(JurorsError):
-    """The votes cannot be read: which file, row or column, and what to do about it."""
+    """The votes cannot be read. The message names the file, row or column, and what to do."""
 
     default: ClassVar[Code] = "votes"
 
@@ -221,7 +221,7 @@ class DegenerateSketchError(SketchError):
 
 
 class OptionError(JurorsError):
-    """An option that does not exist, or that cannot have this value: a misspelt method, a level of 95."""
+    """An option that does not exist or cannot have this value, such as a misspelt method or a level of 95."""
 
     default: ClassVar[Code] = "option"
 

@@ -1,4 +1,4 @@
-"""`jurors.metrics`: scikit-learn's metrics of several classifiers at once, estimated where there is no y_true.
+"""scikit-learn's metrics of several classifiers at once, estimated if there is no `y_true`.
 
 The votes are what the classifiers predicted: a row per item, a column per classifier (or anything that `grade` reads).
 Each function returns an array with one entry per classifier, in the order of the columns. With `y_true` the true labels
@@ -152,7 +152,7 @@ def estimated_f1_score(votes: Any, **options: Unpack[AveragedOptions]) -> Floats
 def jury_scorer(
     others: Sequence[Any], metric: Callable[..., Floats] = estimated_accuracy_score, **options: Any
 ) -> Callable[..., float]:
-    """Make a scorer of scikit-learn that needs no y: the estimator's metric, estimated with the others' predictions.
+    """Make a scikit-learn scorer that needs no y: it estimates a metric from the predictions of all estimators.
 
     For `cross_validate(…, scoring=jury_scorer([one, two]))`, `GridSearchCV` and the like.
 

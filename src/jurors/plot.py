@@ -1,4 +1,4 @@
-"""`jurors.plot`: one function per chart, each from one result to one altair chart (`pip install 'jurors[plot]'`).
+"""One function per chart, from a result to an Altair chart (`pip install 'jurors[plot]'`).
 
 Examples
 --------

@@ -1,4 +1,4 @@
-"""The contract of every method, as executable checks (as scikit-learn's `check_estimator`).
+"""Checks that every method must pass, like scikit-learn's `check_estimator`.
 
 A method gets answers and returns grades. Whatever it computes, it must obey the same laws: the order and the names of
 jurors, items and labels change nothing, a copy of a juror is noticed, and no input makes it crash, hang, or leave a
@@ -57,7 +57,7 @@ _SAME = 1e-6  # grades that only the order of sums may change: what EM takes for
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """What jurors answered, one code per item and juror: a label's position, a number, or which of two is better."""
+    """Jurors' answers, one code per item and juror: a label's position, a number, or which of two is better."""
 
     kind: str
     codes: Any  #: items x jurors; -1 (NaN for numbers and preferences) where there is no answer
@@ -233,7 +233,7 @@ def _registered(method: Method) -> Iterator[str]:
 
 
 def grades(result: Any) -> dict[tuple[Any, ...], float | None]:
-    """The numbers of a result by what they are about: ("score", "ann"), ("accuracy", "ann", "yes") …; None: not known.
+    """The numbers of a result by name: ("score", "ann"), ("accuracy", "ann", "yes") …; None if unknown.
 
     Those of the independent-errors model start with "independent", as the keys of the JSON document do.
 
@@ -464,7 +464,7 @@ def method_checks(method: Method) -> list[tuple[str, str]]:
 
 
 def run_check(method: Method, name: str, kind: str, *, seed: int = 0) -> None:
-    """One check of a method on one kind of data; AssertionError where the method breaks the law."""
+    """Run one check of a method on one kind of data; AssertionError if it fails."""
     check_choice(name, tuple(CHECKS), "check")
     check_choice(kind, KINDS, "kind")
     CHECKS[name](Grader(method, kind, seed))

@@ -1,13 +1,10 @@
 """The exact theory and research functions: the paper's theorems, both solutions, moments, bounds over correlations.
 
-`jurors.grade` uses them; studying them is another matter, so they have a module of their own.
-
 Examples
 --------
->>> from jurors import Sketch, theory
->>> sketch = Sketch.from_counts({"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813,
-...                              "BBA": 3534, "BAB": 3607, "ABB": 1068, "BBB": 8208}, jurors="ijk")
->>> likely, mirror = theory.evaluate_trio(sketch)
+>>> from jurors import Sketch, load_example, theory
+>>> votes, key = load_example("census")
+>>> likely, mirror = theory.evaluate_trio(Sketch.from_votes(votes))
 >>> round(float(likely.prevalence["A"]), 4), likely.is_rational
 (0.0887, False)
 """

@@ -26,7 +26,7 @@
     return { input, shown };
   };
   const accuracy = slider("True accuracy of each juror", 55, 95, 80);
-  const shared = slider("Items on which the three decide as one", 0, 60, 20);
+  const shared = slider("Items with a common answer", 0, 60, 20);
   const chart = svg("svg", { role: "img" });
   const said = Object.assign(document.createElement("p"), { className: "said" });
   said.setAttribute("aria-live", "polite");
@@ -49,14 +49,14 @@
     for (const at of [0, 0.2, 0.4, 0.6]) {
       parts.push(svg("text", { x: x(at), y: height - bottom + 18, "text-anchor": "middle", ...small }, `${Math.round(100 * at)}%`));
     }
-    parts.push(svg("text", { x: (left + width) / 2, y: height - 6, "text-anchor": "middle", ...small }, "items on which the three decide as one"));
+    parts.push(svg("text", { x: (left + width) / 2, y: height - 6, "text-anchor": "middle", ...small }, "items with a common answer"));
     const line = [...Array(61).keys()].map((k) => `${k ? "L" : "M"}${x(k / 100)},${y(claimed(a, k / 100))}`).join("");
     parts.push(svg("path", { d: line, fill: "none", stroke: "var(--claimed)", "stroke-width": 2.5 }));
     parts.push(svg("line", { x1: left, x2: width - right, y1: y(a), y2: y(a), stroke: "var(--true)", "stroke-width": 2.5 }));
     parts.push(svg("line", { x1: x(c), x2: x(c), y1: y(a), y2: y(claimed(a, c)), stroke: "currentColor", "stroke-dasharray": "4 3" }));
     parts.push(svg("circle", { cx: x(c), cy: y(claimed(a, c)), r: 6, fill: "var(--claimed)" }));
     parts.push(svg("circle", { cx: x(c), cy: y(a), r: 6, fill: "var(--true)" }));
-    parts.push(svg("text", { x: width - right, y: y(claimed(a, 0.6)) - 8, "text-anchor": "end", ...small, fill: "var(--claimed)" }, "claimed by agreement"));
+    parts.push(svg("text", { x: width - right, y: y(claimed(a, 0.6)) - 8, "text-anchor": "end", ...small, fill: "var(--claimed)" }, "estimated from agreement"));
     parts.push(svg("text", { x: width - right, y: y(a) + 16, "text-anchor": "end", ...small, fill: "var(--true)" }, "true"));
     chart.replaceChildren(...parts);
     const agree = c + (1 - c) * (a * a + (1 - a) * (1 - a));

@@ -1,4 +1,4 @@
-"""Which items a person should label, and what the labels prove: votes come in, a sheet goes out and comes back.
+"""Draw items for a person to label, and compute what the labels prove.
 
 `sheet` draws and holds what a person fills in (by system: `system_design`), `confidence` makes confidence sequences of
 the draw by betting, `result` reports what follows for jurors and labels, `system_audit` for systems; `export` has

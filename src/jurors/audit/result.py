@@ -645,7 +645,7 @@ _MOST_JURORS = 12  # above, pairs are to be named
 
 @dataclass(frozen=True, eq=False)
 class PairedDifferences(Result):
-    """Differences between two jurors, with intervals: positive where the first is ahead."""
+    """Differences between two jurors, with intervals; positive if the first is better."""
 
     leads: Shares  #: (first, second) -> the lead of the first
     labelled: int
@@ -693,7 +693,7 @@ def compare(
     level: float = 0.95,
     **reading: Unpack[SourceOptions],
 ) -> PairedDifferences:
-    """Which of two jurors is right more often, on the items on which both voted: every pair, or those `between` some.
+    """Compare every pair of jurors, or those `between` some, on the items on which both voted.
 
     Returns
     -------

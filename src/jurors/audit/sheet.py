@@ -65,7 +65,7 @@ class _Row(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Sheet(Result):
-    """Items drawn from some votes, one row each; `labels` are a person's, None where there is none yet."""
+    """Items drawn at random, one row each. A person gives the `labels`; None if not yet."""
 
     draw: tuple[int, ...]  #: the place in the whole draw, from 1
     of: tuple[int, ...]  #: the last draw of the batch it was planned in
@@ -175,7 +175,7 @@ def is_by_system(sheet: Sheet) -> bool:
 
 
 def read_sheet(source: Any) -> Sheet:
-    """Read a sheet that `jurors audit plan` wrote and a person filled in: CSV, JSON lines, Parquet, or Label Studio's.
+    """Read a labelled sheet of `jurors audit plan`: CSV, JSON lines, Parquet or Label Studio.
 
     A dataframe with its columns will do, and a `Sheet` is returned as it is. Of several sheets (rounds of one draw, or
     a sheet and a copy of it with labels) the rows are one sheet; a later copy of a row may only fill in the label.

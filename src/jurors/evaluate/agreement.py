@@ -851,7 +851,7 @@ def panel_dependence(sketch: Sketch, level: float = 0.95) -> PanelDependence | N
     Parameters
     ----------
     level
-        Of the intervals.
+        Confidence level of the intervals.
 
     Returns
     -------

@@ -48,23 +48,23 @@ _ANY: tuple[Level, ...] = ("alarm", "warning", "note")
 _KINDS = (
     AlarmKind(
         "contradiction", _LOUD,
-        "no independent jurors give these votes: a share lies outside 0 to 1, is complex, or pairs contradict each "
-        "other. An alarm where chance cannot explain it, else a warning", SHARED_ERRORS_ADVICE,
+        "independent jurors do not give these votes: a share lies outside 0 to 1 or is complex, or pairs contradict "
+        "each other. An alarm if chance cannot explain it, otherwise a warning", SHARED_ERRORS_ADVICE,
         ("out_of_range", "complex", "zero_radicand", "purely_triple", "contradictory_pairs", "contradictory_trio",
          "negative_loading", "loading_above_variance"),
     ),
     AlarmKind(
         "correlated_errors", _ANY,
-        "jurors agree, or disagree, more than the estimated truth explains. A note where the calibration allows for "
-        "it, an alarm where it is large",
-        "Compare {who} with the others, or add gold labels: nothing but gold shows which side is right",
+        "jurors agree, or disagree, more often than the estimated truth explains. A note if the calibration allows "
+        "for it, an alarm if it is large",
+        "Compare {who} with the others, or add gold labels: only gold shows who is right",
     ),
     AlarmKind(
-        "gold_contradicts", _ALARM, "clearly fewer gold items are labelled right than the grades predict",
+        "gold_contradicts", _ALARM, "clearly fewer gold items have the right label than the grades predict",
         "Trust the gold labels, not the grades, and look for mistakes in the gold labels",
     ),
     AlarmKind(
-        "selected_gold", _WARNING, "gold items are those that the panel doubts most, or least: no random draw",
+        "selected_gold", _WARNING, "gold items are those that the panel doubts most, or least, and not a random draw",
         "Draw gold items at random (`jurors audit plan`)",
     ),
     AlarmKind(
@@ -87,7 +87,7 @@ _KINDS = (
     AlarmKind(
         "too_few_jurors", _LOUD,
         "fewer than three jurors are distinct: copies and perfect jurors look the same, so no grade is "
-        "reliable", "Add jurors that judge on their own", ("too_few_distinct",),
+        "reliable", "Add jurors that judge independently", ("too_few_distinct",),
     ),
     AlarmKind(
         "repeated_juror", _ANY,
@@ -96,12 +96,13 @@ _KINDS = (
         "one judge, several answers",
     ),
     AlarmKind(
-        "copied_juror", _LOUD, "two jurors give the same answers: one may be a copy, or a negative, of the other",
-        "Leave out one of {who}, unless you know that they worked independently",
+        "copied_juror", _LOUD,
+        "two jurors give the same answers, or always opposite ones: one may be a copy of the other",
+        "Leave out one of {who}, unless they worked independently",
         ("twin_jurors", "copies", "copied_answers", "copied_numbers"), "may be a copy of another juror",
     ),
     AlarmKind(
-        "weak_evidence", _WARNING, "jurors agree hardly more than by chance, so the votes say little about accuracy",
+        "weak_evidence", _WARNING, "jurors agree little more than by chance, so the votes say little about accuracy",
         "Add items or better jurors", ("weak_pair", "zero_cell", "not_identified", "no_signal", "no_covariance"),
         "hardly agrees with another juror",
     ),
@@ -111,7 +112,7 @@ _KINDS = (
     ),
     AlarmKind(
         "constant_juror", _WARNING, "a juror gives one label only, which says nothing about its judgement",
-        "Check {who}, or leave it out", remark="gives one label only",
+        "Check {who}, or leave these votes out", remark="gives one label only",
     ),
     AlarmKind(
         "uninformative_juror", _WARNING, "a juror is no better than chance",
@@ -120,11 +121,11 @@ _KINDS = (
     ),
     AlarmKind(
         "inverted_juror", _ANY, "a juror is wrong more often than chance",
-        "Check whether {who} has the labels or the scale reversed",
+        "Check whether the labels or the scale of {who} are reversed",
         ("inverted_juror", "labels_swapped", "answers_contrary", "reversed_scale"), "worse than chance",
     ),
     AlarmKind(
-        "weak_juror", _NOTE, "a juror is at least five points below most of the others, beyond chance",
+        "weak_juror", _NOTE, "a juror's score is at least 5 points below most others, beyond chance",
         "Check {who}", ("clearly_weak_juror",),
     ),
     AlarmKind(
@@ -136,7 +137,7 @@ _KINDS = (
     ),
     AlarmKind(
         "shared_default", _LOUD,
-        "jurors agree hardly more than their default answers explain, so the grades may reflect that default",
+        "jurors agree little more than their default answers explain, so the grades may reflect that default",
         "Add jurors that look at the items, or gold labels (`gold=`)",
     ),
     AlarmKind(
@@ -158,9 +159,9 @@ _KINDS = (
     ),
     AlarmKind(
         "missing_votes", _QUIET,
-        "a juror that never voted is left out, or items that not all of three jurors answered are, or gold items "
-        "without votes",
-        "Check the column of {who} and the names of the items, or fill the gaps",
+        "left out: a juror that never voted, items that not all of three jurors answered, or gold items without "
+        "votes",
+        "Check the column of {who} and the names of the items, or add the missing votes",
         ("missing_votes", "no_votes", "unvoted_gold"),
     ),
     AlarmKind(
@@ -172,7 +173,8 @@ _KINDS = (
         "Correct them if they are typing errors",
     ),
     AlarmKind(
-        "exact_answer", _NOTE, "what kind of numbers the exact solution has; on real tests it is irrational", "Nothing",
+        "exact_answer", _NOTE, "what kind of numbers the exact solution has. On real tests, they are irrational",
+        "Nothing",
         ("irrational", "rational_non_integral", "exactly_independent", "inconsistent", "rational"),
     ),
     AlarmKind(
@@ -180,7 +182,7 @@ _KINDS = (
         "Allow more correlation", ("not_explainable", "sign_contradiction"), about="bounds",
     ),
     AlarmKind(
-        "correlation_too_large", _WARNING, "so much correlation explains nearly everything: hardly anything is bounded",
+        "correlation_too_large", _WARNING, "with so much correlation, hardly any number is bounded",
         "Allow less correlation, if you know better", ("epsilon_too_large", "single_label_explains"), about="bounds",
     ),
     AlarmKind(
@@ -188,11 +190,12 @@ _KINDS = (
         "Look at its intervals; collect more items, or join groups", about="groups",
     ),
     AlarmKind(
-        "ungraded_group", _WARNING, "a group cannot be graded, or items name no group", "Collect more items of it",
+        "ungraded_group", _WARNING, "a group cannot be graded, or items name no group",
+        "Collect more items of this group",
         ("ungraded_group", "no_group"), about="groups",
     ),
     AlarmKind(
-        "ambiguous_answers", _ALARM, "a label may be an answer, or may mean that none was given",
+        "ambiguous_answers", _ALARM, "a label may be an answer, or may mean that there is none",
         "Choose: `missing=` drops it, `abstain=` counts it as an abstention, `labels=` keeps it",
         ("ambiguous_words",), about="votes",
     ),
@@ -201,7 +204,7 @@ _KINDS = (
         "Write each label in one way", ("another_alphabet", "similar_labels"), "uses other labels", "votes",
     ),
     AlarmKind(
-        "similar_jurors", _ALARM, "names of jurors differ only by case or blanks", "Write each juror in one way",
+        "similar_jurors", _ALARM, "names of jurors differ only by case or spaces", "Write each name in one way",
         about="votes",
     ),
     AlarmKind(
@@ -212,33 +215,33 @@ _KINDS = (
     ),
     AlarmKind(
         "repeated_items", _ALARM, "rows are duplicated, or different items share a name",
-        "Remove the copy, or give the items names of their own", ("items_coincide", "repeated_rows"), about="votes",
+        "Remove the duplicates, or give each item its own name", ("items_coincide", "repeated_rows"), about="votes",
     ),
     AlarmKind(
-        "transposed", _ALARM, "far more columns than rows: jurors in rows and items in columns",
+        "transposed", _ALARM, "the table has far more columns than rows: jurors may be in rows, and items in columns",
         "Transpose the table, or use `layout='long'`", about="votes",
     ),
     AlarmKind(
         "rare_labels", _QUIET,
-        "fewer than one vote in a thousand is for a label. A warning where many gold items have it",
+        "fewer than one vote in a thousand is for a label. A warning if many gold items have it",
         "Check whether it is a typing error", about="votes",
     ),
     AlarmKind(
-        "reading", _NOTE, "how the file was read, where several readings are possible",
-        "Nothing, if it is right; the message names the option that changes it",
+        "reading", _NOTE, "how the file was read, if it can be read in several ways",
+        "Nothing if it is right. Otherwise, use the option that the message names",
         ("missing_words", "abstentions", "scale", "columns_left", "joint_item", "items_across_files",
          "other_sheets", "other_questions", "windows_text"),
         about="votes",
     ),
     AlarmKind(
-        "unclear_log", _QUIET, "a log of another tool leaves open whose votes they are, or is of a newer format",
-        "Compare a few votes with the tool's own view", ("newer_format", "unclear_votes", "scored_again"),
+        "unclear_log", _QUIET, "a log of another tool does not show whose votes they are, or has a newer format",
+        "Compare a few votes with what the tool shows", ("newer_format", "unclear_votes", "scored_again"),
         about="votes",
     ),
     AlarmKind(
         "drift", _LOUD,
-        "a juror, a pair of jurors or the whole panel votes differently than before. A warning where it agrees more",
-        "Find out what changed at {who}, and grade the items since then separately",
+        "a juror, a pair of jurors or the whole panel votes differently than before. A warning if it agrees more",
+        "Find out what changed for {who}, and grade the items since then separately",
         ("juror_drift", "juror_constant", "pair_drift", "score_drift"), "has changed", "stream",
     ),
     AlarmKind(
@@ -246,7 +249,7 @@ _KINDS = (
         "Check whether the items have changed, and grade the items since then separately", about="stream",
     ),
     AlarmKind(
-        "juror_silent", _LOUD, "a juror votes on fewer items than before. A warning where it votes on more",
+        "juror_silent", _LOUD, "a juror votes on fewer items than before. A warning if it votes on more",
         "Find out why the votes of {who} changed", remark="votes less than before", about="stream",
     ),
     AlarmKind(
@@ -254,8 +257,8 @@ _KINDS = (
         "Check whether it is a typing error", ("new_label", "new_juror"), about="stream",
     ),
     AlarmKind(
-        "source_unreadable", _ALARM, "more than 10% of the lines that `jurors watch` read lately are no votes",
-        "Look at the lines that it skipped, and at whatever writes them", about="stream",
+        "source_unreadable", _ALARM, "more than 10% of the lines that `jurors watch` read recently are not votes",
+        "Check the lines that it skipped, and the program that writes them", about="stream",
     ),
 )
 # fmt: on
@@ -283,10 +286,10 @@ class AlarmPair:
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
-    """One thing to know before you use the grades.
+    """Something to know before you use the grades.
 
-    Levels: `note` is true but expected on any real test; `warning` needs a look; `alarm` means that you should not use
-    the grades. The message is for people: whatever a program needs is in the other fields.
+    A `note` is true but expected on any real test, a `warning` needs a look, and an `alarm` means that you should not
+    use the grades. `message` is for people; the other fields have what a program needs.
 
     Examples
     --------
@@ -296,14 +299,14 @@ class Alarm:
     'bob'
     """
 
-    reason: str  #: what exactly; `kind` is the group that it belongs to
+    reason: str  #: the variant of `kind`
     level: Level
     message: str
-    value: float | None = None  #: how much, where there is a number to it
-    jurors: tuple[str, ...] = ()  #: which jurors it concerns, where it concerns some
-    labels: tuple[Label, ...] = ()  #: which labels it concerns, where it concerns some
-    pairs: tuple[AlarmPair, ...] = ()  #: the outlying pairs, the farthest first
-    chance: float | None = None  #: how often, at most, independent jurors look so: where that is known
+    value: float | None = None  #: the number that it is about, if any
+    jurors: tuple[str, ...] = ()  #: the jurors that it concerns, if any
+    labels: tuple[Label, ...] = ()  #: the labels that it concerns, if any
+    pairs: tuple[AlarmPair, ...] = ()  #: the outlying pairs, farthest first
+    chance: float | None = None  #: the largest probability among independent jurors, if known
 
     def __post_init__(self) -> None:
         if self.reason not in KINDS or self.level not in KINDS[self.reason].levels:
@@ -323,7 +326,7 @@ class Alarm:
 
     @property
     def sentence(self) -> str:
-        """The message with its full stop; some end in a question mark."""
+        """The message as a sentence."""
         return self.message if self.message.endswith(("?", ".")) else f"{self.message}."
 
     def to_dict(self) -> dict[str, Any]:

@@ -85,7 +85,7 @@ class Calibrated:
     wrong_labels: float | None  #: the share of items whose best label is expected to be wrong
     shared_error: SharedError
     basis: str  #: whose posteriors were calibrated: "algebraic", "latent", "dawid_skene" …
-    level: float  #: how sure the intervals are
+    level: float  #: the confidence level of the intervals
     partition: Partition = field(repr=False)  #: every tuple's items by true label, and its best label
     score_draws: Any = field(default=None, repr=False)  #: (jurors, scenarios): what all scores share
     score_doubt: Any = field(default=None, repr=False)  #: (jurors,) the variance that jurors do not share
@@ -117,7 +117,7 @@ class Calibrated:
         return None if self.forecast is None else self.forecast(items)
 
     def interval_of(self, statistic: str, *names: Any) -> tuple[float, float]:
-        """The interval of one statistic, (NaN, NaN) where there is none."""
+        """The interval of one statistic; (NaN, NaN) if there is none."""
         return _ends(self.interval, statistic, *names)
 
 
@@ -145,7 +145,7 @@ class _Solved:
 
     @property
     def prevalence(self) -> NamedMapping:
-        """Label -> the share of items whose true label it is."""
+        """Label -> share of items with that true label."""
         return self._named.prevalence
 
     @property
@@ -181,11 +181,11 @@ class IndependentGrades(_Solved):
 
     @property
     def wrong_labels(self) -> float | None:
-        """The share of items whose best label is expected to be wrong; None where that is not known."""
+        """The expected share of items whose best label is wrong; None if unknown."""
         return None if self.partition is None or self.solution is None else self.partition.wrong_labels
 
     def interval_of(self, statistic: str, *names: Any) -> tuple[float, float]:
-        """The interval of one statistic, (NaN, NaN) where there is none."""
+        """The interval of one statistic; (NaN, NaN) if there is none."""
         return _ends(None if self.interval is None else vars(self.interval), statistic, *names)
 
     def _document(self, exact: Solution | None, is_exam: bool = False) -> dict[str, Any]:
@@ -224,31 +224,31 @@ class Evaluation(Drawable):
     independent. Where nothing can be calibrated, or you chose `errors="independent"`, the two are the same.
     """
 
-    items: int  #: how many items the grades are about
+    items: int  #: the number of items that were graded
     jurors: tuple[str, ...]
     labels: tuple[Label, ...]
     method: str  #: how the numbers were computed: "algebraic", "majority", …
     independent: IndependentGrades = field(default_factory=IndependentGrades)
-    exact: Solution | None = None  #: the numbers of `independent`, exactly, where an exact answer is computed
-    target: str = "test"  #: what the intervals are about: this test, or the population it was drawn from
-    level: float = 0.95  #: how sure the intervals are
+    exact: Solution | None = None  #: the exact numbers of `independent`, if there are any
+    target: str = "test"  #: what intervals describe: "test" (these items) or "population"
+    level: float = 0.95  #: the confidence level of the intervals
     alarms: tuple[Alarm, ...] = ()
     notes: tuple[str, ...] = ()  #: sentences to print next to the grades
-    representatives: tuple[int, ...] = ()  #: by juror, the position of the one that it repeats, or its own
-    gold: GoldTest | None = None  #: how the gold items test the grades
-    smallest_correlation: float | None = None  #: the smallest found that explains a trio's counts; no bound from below
+    representatives: tuple[int, ...] = ()  #: for each juror, the position of the juror that it repeats, or its own
+    gold: GoldTest | None = None  #: the test of the grades by the gold items
+    smallest_correlation: float | None = None  #: the smallest found that explains a trio's counts, not a bound
     islands: tuple[Island, ...] = ()  #: groups of jurors that share no item, graded separately
     model: str | None = None  #: the panel model that was selected
     iterations: int | None = None
-    converged: bool | None = None  #: None for a method that does not iterate
-    measured: Mapping[str, Any] = field(default_factory=dict)  #: what only this method measures: no code reads it
-    sketch: Sketch | None = None  #: what was graded
+    converged: bool | None = None  #: None if the method does not iterate
+    measured: Mapping[str, Any] = field(default_factory=dict)  # numbers that only this method reports
+    sketch: Sketch | None = None  #: the counts that were graded
     calibration: Calibrates | None = field(default=None, repr=False)
-    exam: bool = False  #: labels mean nothing across items: only the scores do
+    exam: bool = False  #: whether only scores are reported, because labels differ in meaning between items
     #: how jurors' own confidence is graded, where the votes have it
     grade_confidence: Callable[[Evaluation], NamedMapping] | None = field(default=None, repr=False)
-    family: DeclaredFamilies | None = field(default=None, repr=False)  #: what the user declared about related jurors
-    without_family: Evaluation | None = field(default=None, repr=False)  #: the same votes without that assumption
+    family: DeclaredFamilies | None = field(default=None, repr=False)  #: the families that the user declared
+    without_family: Evaluation | None = field(default=None, repr=False)  #: the grades without that assumption
     #: grades the panel without some jurors; None where too few are left, or they cannot be graded
     regrade: Callable[[tuple[str, ...]], Evaluation | None] | None = field(default=None, repr=False)
 
@@ -262,17 +262,17 @@ class Evaluation(Drawable):
 
     @cached_property
     def calibrated(self) -> Calibrated | None:
-        """How the grades were calibrated, computed when first read. None where there is nothing to calibrate."""
+        """How the grades were calibrated; None if they cannot be."""
         return None if self.calibration is None else self.calibration(self)
 
     @property
     def is_calibrated(self) -> bool:
-        """Whether the grades allow for shared errors; not where the user took errors for independent."""
+        """Whether the grades allow for shared errors; not with `errors="independent"`."""
         return self.calibrated is not None and not self.calibrated.is_independent
 
     @property
     def has_grades(self) -> bool:
-        """Whether there is any number to show."""
+        """Whether there are any grades."""
         return self.is_calibrated or self.independent.solution is not None
 
     @property
@@ -281,22 +281,22 @@ class Evaluation(Drawable):
 
     @property
     def score(self) -> NamedMapping:
-        """Juror -> the share of all items the juror has right; empty where there are no grades."""
+        """Juror -> share of items that the juror gets right; empty without grades."""
         return self._grades.score
 
     @property
     def accuracy(self) -> NamedMapping:
-        """Juror -> label -> how often the juror is right about items of that label."""
+        """Juror -> label -> how often the juror is right on items of that label."""
         return self._grades.accuracy
 
     @property
     def prevalence(self) -> NamedMapping:
-        """Label -> the share of items whose true label it is."""
+        """Label -> share of items with that true label."""
         return self._grades.prevalence
 
     @property
     def interval(self) -> Intervals | None:
-        """(low, high) of every `score`, `accuracy`, `prevalence` and of `wrong_labels`; None without any."""
+        """(low, high) of each `score`, `accuracy` and `prevalence`, and of `wrong_labels`; None if there are none."""
         return None if self._intervals is None else Intervals(**self._intervals)
 
     @property
@@ -306,50 +306,50 @@ class Evaluation(Drawable):
 
     @property
     def wrong_labels(self) -> float | None:
-        """The share of items whose best label is expected to be wrong; None where that is not known."""
+        """The expected share of items whose best label is wrong; None if unknown."""
         return self._grades.wrong_labels
 
     def interval_of(self, statistic: str, *names: Any) -> tuple[float, float]:
-        """The interval of one statistic, (NaN, NaN) where there is none."""
+        """The interval of one statistic; (NaN, NaN) if there is none."""
         if statistic == "effective_jurors":
             return (np.nan, np.nan) if self._panel is None else self._panel.interval
         return _ends(self._intervals, statistic, *names)
 
     @property
     def partition(self) -> Partition | None:
-        """Every decision tuple's items by true label, and its best label: what items are labelled by."""
+        """The items of each decision tuple by true label, and its best label."""
         if self.calibration is not None and not is_computed(self, "calibrated"):
             return self.calibration.partition(self)  # the same partition, sooner
         return self._grades.partition
 
     @property
     def rules(self) -> RuleGrades | None:
-        """Precision and coverage, where the jurors are rules that know one label each; `score` is the precision."""
+        """Precision and coverage, if the jurors are rules that know one label each; `score` is the precision."""
         return None if self.calibrated is None else self.calibrated.rules
 
     @cached_property
     def votes(self) -> NamedMapping:
-        """Juror -> how many items it voted on; empty for an evaluation that was not made from a sketch."""
+        """Juror -> number of items that it voted on; empty without a sketch."""
         return NamedMapping() if self.sketch is None else count_votes_by_juror(self.sketch, self.sketch.counts)
 
     @cached_property
     def ranking(self) -> JurorRanking:
-        """The jurors by what is known of them: without constant ones and those with few votes, and the leaders."""
+        """The jurors in order, without constant ones and those with few votes, and the leaders."""
         return rank_jurors(self)
 
     @property
     def best(self) -> str | None:
-        """The juror that is clearly above all others; mostly None: several may be the best."""
+        """The juror that is clearly better than all others; None, as in most panels, if several may be the best."""
         return self.ranking.best
 
     @property
     def leaders(self) -> tuple[str, ...]:
-        """The jurors that may be the best, the best known first."""
+        """The jurors that may be the best."""
         return self.ranking.leaders
 
     @cached_property
     def leaders_without(self) -> tuple[LeaderWithout, ...]:
-        """Who would lead without one juror, a declared family or the most dependent pair; of up to 12 jurors."""
+        """The leaders without one juror, a declared family or the most dependent pair; for up to 12 jurors."""
         return leaders_without(self)
 
     @cached_property
@@ -360,44 +360,44 @@ class Evaluation(Drawable):
 
     @property
     def dependence(self) -> tuple[PairDependence, ...]:
-        """Pairs of jurors, the most dependent first, as far as agreement beyond chance shows it in real panels."""
+        """Pairs of jurors, most dependent first: kappa, and the error correlation that goes with it in real panels."""
         return () if self._panel is None else self._panel.pairs
 
     @property
     def mean_correlation(self) -> float | None:
-        """The mean error correlation of two jurors that goes with their agreement; None where that is not known."""
+        """The mean error correlation of two jurors, estimated from their agreement; None if unknown."""
         return None if self._panel is None else self._panel.mean_correlation
 
     @property
     def effective_jurors(self) -> float | None:
-        """How many independent jurors this panel is worth; None where that is not known."""
+        """How many independent jurors this panel is worth; None if unknown."""
         return None if self._panel is None else self._panel.effective_jurors
 
     @cached_property
     def abstentions(self) -> consistency.AbstentionRates | None:
-        """How often each juror abstains on items of each true label; None where no juror abstains, or it is unknown."""
+        """How often each juror abstains on items of each true label; None if no juror does, or if it is unknown."""
         if self.exam or self.sketch is None or self.sketch.tuples.abstained is None:
             return None
         return consistency.abstention_rates(self.partition, self.target, self.level)
 
     @cached_property
     def confidence(self) -> NamedMapping | None:
-        """Juror -> `JurorConfidence`: how well it knows when it is right; None where votes have no confidence."""
+        """Juror -> `JurorConfidence`: how well it knows when it is right; None if votes have no confidence."""
         return None if self.grade_confidence is None else self.grade_confidence(self)
 
     @cached_property
     def repeats(self) -> SelfAgreement | None:
-        """How consistent jurors are who answered an item several times; None where no juror did."""
+        """How consistent jurors are who answered an item several times; None if no juror did."""
         return None if self.sketch is None else consistency.self_agreement(self.sketch.tuples, self.level)
 
     @cached_property
     def majority(self) -> Solution | None:
-        """The grades by majority vote, exactly; None for an evaluation that was not made from a sketch."""
+        """The exact grades by majority vote; None without a sketch."""
         return None if self.sketch is None else evaluate_majority(self.sketch)
 
     @cached_property
     def ordered(self) -> consistency.JurorLevels | None:
-        """Of ordered levels: how many levels each juror is off, and to which side; as its items are labelled."""
+        """Ordered levels: by how many levels each juror is off, and in which direction."""
         if self.sketch is None or self.sketch.tuples.scale != "ordinal" or self.exam:
             return None
         partition = self.partition
@@ -405,13 +405,13 @@ class Evaluation(Drawable):
 
     @property
     def is_on_a_line(self) -> bool:
-        """Whether ordered levels were graded as places on one line; of groups graded separately, the largest."""
+        """Whether ordered levels were graded on one scale; of groups graded separately, the largest."""
         largest = max(self.islands, key=lambda island: island.items, default=None)
         return (self.model if largest is None else largest.model) in consistency.ORDINAL_MODELS
 
     @property
     def details(self) -> dict[str, Any]:
-        """What is reported next to the grades, by the names of the JSON; what the method does not know is left out."""
+        """Further results by their JSON keys, without those that the method does not know."""
         known: dict[str, Any] = {
             "model": self.model,
             "notes": list(self.notes) or None,

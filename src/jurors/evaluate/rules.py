@@ -79,7 +79,7 @@ def grade_rules(sketch: Sketch, level: float, *, population: bool = False, gold:
     Parameters
     ----------
     level
-        Of the intervals.
+        Confidence level of the intervals.
     population
         Whether intervals are for further items, rather than for these.
     gold

@@ -70,11 +70,10 @@ _UNLIKE = "the columns do not hold the same labels; leave out columns that are n
 
 @verb(ReadingOptions, splits=True)
 def inspect(source: Any, *, by: Any = None, **reading: Unpack[ReadingOptions]) -> Inspection:
-    """Say what some files hold, without grading: what each column is, who voted, what looks odd, what to run next.
+    """Show what files hold: what each column is, who voted, what looks unusual, and what to run next.
 
-    Where a table cannot be read as votes, it says what it sees and which option would help; VotesError is raised where
-    a file is no table. The options are those of `read_votes`; a dataframe, an items x jurors matrix, `Votes` or a
-    `Sketch` will do too.
+    If a table cannot be read as votes, the result names the option that helps. A file that is not a table raises
+    `VotesError`. Options as in `read_votes`.
 
     Parameters
     ----------

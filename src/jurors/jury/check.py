@@ -709,22 +709,22 @@ def check(
     Parameters
     ----------
     source
-        An evaluation, a comparison of systems, or whatever `grade` takes, with its options.
+        An evaluation, a comparison of systems, or any source that `grade` takes.
     by
         Check each group of items separately, as in `grade`: the check passes if every group does.
     system, good
-        Compare systems, too: `by` and `good` of `systems`.
+        Also compare systems, with these as `by` and `good` of `systems`.
     fail_on
-        The least level of an alarm that fails the check.
+        The lowest level of alarm that fails the check.
     ignore_alarms
         Kinds of alarms to leave out.
     options
-        Limits: `min_score`, `min_difference` ("B-A:0.02") and the others; and options of `grade`.
+        Limits, such as `min_score` or `min_difference` ("B-A:0.02"), and options of `grade`.
 
     Returns
     -------
     Verdict
-        With `by` a `GroupVerdicts`.
+        With `by`, a `GroupVerdicts`.
 
     Examples
     --------

@@ -213,7 +213,7 @@ def compare(
     seed: int = 0,
     **reading: Unpack[SourceOptions],
 ) -> Comparison:
-    """Grade the same jurors by every method, or by these; with a key, next to the truth.
+    """Grade the same jurors by several methods, and with a key, next to the truth.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ def compare(
     key
         True labels, as in `score`.
     methods
-        Names in `jurors.theory.METHODS`, in the order to show them.
+        Names in `jurors.theory.METHODS`, in the order to show them; by default, all.
     seed
         For methods that draw random numbers.
 
@@ -232,10 +232,9 @@ def compare(
 
     Examples
     --------
-    >>> from jurors import Sketch
-    >>> sketch = Sketch.from_counts({"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813,
-    ...                              "BBA": 3534, "BAB": 3607, "ABB": 1068, "BBB": 8208}, jurors="ijk")
-    >>> [e.method for e in compare(sketch, methods=["algebraic", "majority"]).evaluations]
+    >>> from jurors import load_example
+    >>> votes, _ = load_example("census")
+    >>> [e.method for e in compare(votes, methods=["algebraic", "majority"]).evaluations]
     ['algebraic', 'majority']
     """
     counted, truth = count_gradable(read_input(source, by_item=key is not None, **reading)), None
@@ -290,7 +289,7 @@ def score(
     source: Any, key: Any = None, *, by: Any = None, alt_test: Sequence[str] | None = None, epsilon: float = EPSILON,
     **reading: Unpack[SourceOptions],
 ) -> Any:  # fmt: skip
-    """Grade any number of jurors against the true labels; of numbers, against the true values.
+    """Grade jurors against true labels, or against true values if votes are numbers.
 
     Parameters
     ----------
@@ -299,12 +298,12 @@ def score(
     key
         True labels: a mapping from item to label, one label per row, a frame with `item` and `label`, or a file.
     alt_test, epsilon
-        Instead of a key: jurors that may take the place of the others, and by how much they may fall behind.
+        Instead of a key: test whether these jurors can replace the others, and by how much they may fall behind.
 
     Returns
     -------
     KeyedEvaluation
-        Of numbers `NumberScores`; with `by` a `ByGroup` of them; with `alt_test` an `AltTest`.
+        For numbers, `NumberScores`; with `by`, a `ByGroup`; with `alt_test`, an `AltTest`.
 
     Examples
     --------
@@ -374,15 +373,15 @@ def agreement(
 ) -> AgreementStatistics:
     """Krippendorff's alpha, Fleiss', Cohen's and weighted kappas, Gwet's AC1 and ICC, with intervals.
 
-    Those that suit the scale of the votes: of labels, of levels, of numbers; and agreement and kappa of every pair.
-    None of them measures accuracy: jurors who share an error agree on it. Sources as in `grade`, two jurors or more.
+    The scale of the votes decides which coefficients you get. Every pair of jurors has its agreement and kappa. None of
+    these measures accuracy: jurors who share an error agree on it. Two jurors are enough.
 
     Parameters
     ----------
     source, by
         As in `grade`.
     level
-        Confidence of the intervals.
+        Confidence level of the intervals.
 
     Returns
     -------
@@ -418,7 +417,8 @@ def bounds(
     source, by
         As in `grade`.
     correlation
-        If no error covariance of two or three jurors exceeds this (two labels). Without it: what logic alone allows.
+        The largest error covariance of two or three jurors that you allow (two labels only). Without it, the bounds
+        hold for any answer key.
     progress
         Called with the share of the work done.
 
@@ -428,10 +428,9 @@ def bounds(
 
     Examples
     --------
-    >>> from jurors import Sketch
-    >>> sketch = Sketch.from_counts({"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813,
-    ...                              "BBA": 3534, "BAB": 3607, "ABB": 1068, "BBB": 8208}, jurors="ijk")
-    >>> [round(end, 2) for end in bounds(sketch, correlation=0.001).prevalence["A"]]
+    >>> from jurors import load_example
+    >>> votes, _ = load_example("census")
+    >>> [round(end, 2) for end in bounds(votes, correlation=0.001).prevalence["A"]]
     [0.04, 0.18]
     """
     sketch = as_sketch(source, **reading)

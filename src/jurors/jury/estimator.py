@@ -65,7 +65,7 @@ class Jury:
     feature_names_in_: NDArray[np.object_] = field(init=False)  # the columns of X; not there where they have no names
 
     def fit(self, X: ArrayLike | Votes, y: object = None) -> Jury:
-        """Grade the jurors on X, discarding earlier fits; y is ignored: there is no answer key.
+        """Grade the jurors on X, discarding earlier fits; y is ignored.
 
         Returns
         -------
@@ -90,7 +90,7 @@ class Jury:
         return chosen
 
     def partial_fit(self, X: ArrayLike | Votes, y: object = None, classes: ArrayLike | None = None) -> Jury:
-        """Add the items of X to those of earlier fits; the first batch must have (or `classes` name) every label.
+        """Add the items of X to those of earlier fits. The first batch, or `classes`, must have every label.
 
         Returns
         -------
@@ -114,7 +114,7 @@ class Jury:
         return self.classes_[chosen]
 
     def predict_proba(self, X: ArrayLike | Votes) -> NDArray[np.float64]:
-        """The probability of each label, columns in the order of `classes_`.
+        """The probability of each label; columns in the order of `classes_`.
 
         Returns
         -------
@@ -123,7 +123,7 @@ class Jury:
         return self._partition(X)[1]
 
     def score(self, X: ArrayLike | Votes, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """The share of rows that get their true label y, weighted by `sample_weight`.
+        """The share of rows whose label is the true label y, weighted by `sample_weight`.
 
         Returns
         -------

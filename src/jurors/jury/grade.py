@@ -47,43 +47,44 @@ _DEFAULTS = Grading()
 
 @verb(GradeOptions, splits=True)
 def grade(source: Any, *, by: Any = None, **options: Unpack[GradeOptions]) -> Evaluation:
-    """Grade jurors from how they agreed and disagreed.
+    """Grade jurors without an answer key, from how often they agree.
 
     Parameters
     ----------
     source
-        Votes, a Sketch, a dataframe, an items x jurors matrix, or the path of a file (options as in `read_votes`). Its
-        votes are labels, ordered levels, or numbers; preferences come from a file or as `Preferences`.
+        The path of a file, a dataframe, an items x jurors matrix, `Votes` or a `Sketch`; reading options as in
+        `read_votes`. Votes are labels, ordered levels or numbers. Preferences come from a file or as `Preferences`.
     by
         Grade each group of items separately: the column that names the group, one group per row, or a mapping by item.
     method
         "auto", or a name in `jurors.theory.METHODS`.
     trust, common, gold
-        What you know that decides which solution is the truth: a juror right more often than wrong, the more common
-        label, or a few items with their true labels (mapping, frame or file). At most one.
+        What you know, to choose between solutions: a juror that is right more often than wrong, the most common label,
+        or a few items with their true labels (a mapping, frame or file). Pass at most one.
     family
-        Jurors that may share errors, by family: `{"gpt": ["gpt-4o", "gpt-4.1"]}`. It is an assumption of yours;
-        `without_family` has the grades without it. For labels of four jurors or more.
+        Jurors that you assume to share errors: `{"gpt": ["gpt-4o", "gpt-4.1"]}`. `without_family` has the grades
+        without this assumption. Needs labels by four jurors or more.
     target, level
-        What the intervals are about ("test": these items; "population": where they came from), and their level.
+        What intervals describe, these items ("test") or the population that they come from ("population"), and their
+        confidence level.
     errors, reference
-        How jurors err: "real" (as in the reference juries: what `calibrated` is about), "independent" (juries that were
-        made so, and simulations), or the shared error itself; and your own reference juries instead of the shipped.
+        How jurors err: "real" (correlated as in the reference juries), "independent" (for simulations), or a number,
+        the shared error; and your own reference juries, which count beside the shipped ones.
     seed
-        For methods that draw random numbers.
+        Seed of methods that draw random numbers.
     exam
-        A multiple-choice exam whose choices mean nothing across questions: only the scores are reported.
+        For multiple-choice exams, whose choices mean something else in each question: report scores only.
 
     Returns
     -------
     Evaluation
-        Of numbers `NumberGrades`, of preferences `PairGrades`, with `by` a `ByGroup` of them.
+        For numbers, `NumberGrades`; for preferences, `PairGrades`; with `by`, a `ByGroup` of these.
 
     Examples
     --------
-    >>> sketch = Sketch.from_counts({"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813,
-    ...                              "BBA": 3534, "BAB": 3607, "ABB": 1068, "BBB": 8208}, jurors="ijk")
-    >>> result = grade(sketch)
+    >>> from jurors import load_example
+    >>> votes, _ = load_example("census")
+    >>> result = grade(votes)
     >>> round(result.independent.prevalence["A"], 4), round(result.independent.accuracy["k"]["A"], 4)
     (0.0887, 0.7502)
     >>> [alarm.kind for alarm in result.alarms]

@@ -127,20 +127,20 @@ class Labelling(Drawable):
     items: NDArray[Any]
     labels: tuple[Label, ...]
     codes: Codes  #: the best label of each item, as a position in `labels`
-    probability: NDArray[np.float64]  #: that this label is right
+    probability: NDArray[np.float64]  #: probability that this label is right
     method: str
     partition: Partition
     alarms: tuple[Alarm, ...] = ()
-    counts: NDArray[np.int64] | None = None  #: how many items each row represents; None: one each
-    groups: NDArray[Any] | None = None  #: the group of each item, where groups were labelled separately
-    listed: NDArray[np.int64] | None = None  #: the positions of the items to list, in this order; None: all
-    votes: Mapping[str, tuple[Label | None, ...]] | None = None  #: juror -> votes on the items that are listed
-    texts: Mapping[str, tuple[str, ...]] | None = None  #: column -> texts of the items that are listed
-    expected: float | None = None  #: the share of wrong labels, where gold items say more than the probabilities
-    levels: ItemLevels | None = None  #: of ordered levels: each item's median and expected level, with interval
-    without_family: Labelling | None = None  #: the labels without the families that the user declared
-    parts: Mapping[str, NDArray[Any]] | None = None  #: column -> its part of each item's name, if several name it
-    engine: Callable[[Columns], Any] | None = None  #: makes a table of the engine whose frame was labelled
+    counts: NDArray[np.int64] | None = None  # number of items that each row represents; None: one each
+    groups: NDArray[Any] | None = None  # the group of each item, if groups were labelled separately
+    listed: NDArray[np.int64] | None = None  # the positions of the items to list, in this order; None: all
+    votes: Mapping[str, tuple[Label | None, ...]] | None = None  # juror -> votes on the items that are listed
+    texts: Mapping[str, tuple[str, ...]] | None = None  # column -> texts of the items that are listed
+    expected: float | None = None  # share of wrong labels, if gold says more than the probabilities
+    levels: ItemLevels | None = None  #: ordered levels: each item's median and expected level, with its interval
+    without_family: Labelling | None = None  #: the labels without the declared families
+    parts: Mapping[str, NDArray[Any]] | None = None  # column -> its part of each item's name, if several name it
+    engine: Callable[[Columns], Any] | None = None  # makes a table of the engine whose frame was labelled
 
     _is_bare = True
     _kind = "label"
@@ -152,7 +152,7 @@ class Labelling(Drawable):
 
     @property
     def wrong_labels(self) -> float | None:
-        """The share of the labels that is expected to be wrong; None where no label has a probability."""
+        """The expected share of wrong labels; None if no label has a probability."""
         if self.expected is not None:
             return self.expected
         known = ~np.isnan(self.probability)
@@ -160,7 +160,7 @@ class Labelling(Drawable):
         return float(np.average(1 - self.probability[known], weights=weights)) if known.any() else None
 
     def review(self, count: int) -> NDArray[np.int64]:
-        """The positions of the items to check first: those whose label is the least likely to be right.
+        """The positions of the items whose labels are least likely to be right.
 
         Returns
         -------
@@ -170,11 +170,11 @@ class Labelling(Drawable):
         return order[: max(count, 0)]
 
     def to_frame(self) -> Any:
-        """Build a table of the engine whose frame was labelled; of other votes a dataframe (pandas, else polars …)."""
+        """Build a frame of the engine that holds the votes, or else a dataframe (pandas, else polars …)."""
         return super().to_frame() if self.engine is None else self.engine(self._columns())
 
     def at_items(self, items: NDArray[Any], rows: Integers, **about: Any) -> Labelling:
-        """The labelling of decision tuples as one of items, from the row of each item's tuple.
+        """Turn labels of decision tuples into labels of items, from the row of each item's tuple.
 
         Returns
         -------
@@ -193,7 +193,7 @@ class Labelling(Drawable):
         )
 
     def for_review(self, count: int, votes: Votes, texts: ItemTexts | None = None) -> Labelling:
-        """Only the items of a review, each with every juror's vote (of the votes that were labelled) and its texts.
+        """Only the items of a review, with every juror's vote and the texts of each.
 
         Returns
         -------
@@ -218,7 +218,7 @@ class Labelling(Drawable):
         return replace(self, listed=listed, votes=votes_on(votes, rows), texts=shown)
 
     def rows(self, which: NDArray[np.int64] | None = None) -> list[tuple[Any, Any, float]]:
-        """The items that are listed, or those at these positions.
+        """The listed items, or those at these positions.
 
         Returns
         -------
@@ -499,12 +499,12 @@ def _label_array(labels: tuple[Label | None, ...]) -> NDArray[Any]:
 def label(
     source: Any, *, evaluation: Evaluation | None = None, by: Any = None, **options: Unpack[GradeOptions]
 ) -> Labelling:
-    """Label every item so that the fewest errors are expected.
+    """Label every item, so that as few labels as possible are expected to be wrong.
 
-    Where no solution explains the votes, the labels are majority votes without probabilities, and an alarm says so.
+    If no solution explains the votes, labels are majority votes without probabilities, and an alarm says so.
 
-    The labels of a dataframe come back as one of the same engine (`to_frame`). Of a lazy one (DuckDB, polars, Spark,
-    Dask, Ibis) with at most 100 jurors, no vote is fetched: the engine counts them and gives each item its label.
+    `to_frame` gives the labels of a dataframe as a frame of the same engine. For a lazy frame (DuckDB, polars, Spark,
+    Dask, Ibis) of at most 100 jurors, the engine counts the votes and labels the items; no vote is fetched.
 
     Parameters
     ----------
@@ -513,12 +513,12 @@ def label(
     evaluation
         The result of `grade` on the same votes, to grade only once.
     by
-        Label every item by the rule of its own group, as in `grade`.
+        Grade and label each group of items separately, as in `grade`.
 
     Returns
     -------
     Labelling
-        Of numbers `ItemValues`.
+        For numbers, `ItemValues`.
 
     Examples
     --------

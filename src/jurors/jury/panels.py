@@ -138,21 +138,21 @@ def panels(
     level: float = DEFAULTS["level"],
     **reading: Unpack[SourceOptions],
 ) -> PanelComparison:
-    """Grade the panel without each of its jurors, to see what each is worth.
+    """Grade the panel again without each juror, to show what each one is worth.
 
     Parameters
     ----------
     source
-        Votes as `grade` takes them, of 4 to 30 jurors.
+        As in `grade`, with 4 to 30 jurors.
     by
         As in `grade`.
     price
-        Juror -> what one of its votes costs, in any unit. Finds the cheapest panel that gives nearly all items the same
-        label and knows its jurors' scores about as well as the whole panel does. For up to 8 jurors.
+        Juror -> price of one of its votes, in any unit. With prices of up to 8 jurors, the result names the cheapest
+        panel that gives nearly all items the same label and has about equally narrow intervals.
     most_changed
-        The share of items that such a panel may give another label. It bounds by how much its labels can be worse.
+        The largest share of items that this panel may label differently. Its labels can be worse by at most this much.
     level
-        Of the intervals.
+        Confidence level of the intervals.
 
     Returns
     -------

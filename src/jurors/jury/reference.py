@@ -99,7 +99,7 @@ def _ratio_of_sums(beyond: Floats, share: Floats) -> float:
 def fit_reference(
     votes: Any, key: Any, *, name: str, kind: str = "", source: str = "", **reading: Unpack[SourceOptions]
 ) -> ReferenceJury:
-    """Measure how far the errors of a jury were shared, now that its key is known.
+    """Measure how far the errors of a panel with a known key are shared.
 
     The jury is graded as `grade` would without the key; then the key shows how far that was off, and in which way. A
     handful of such juries of your own (`reference=`) say more about the next one than other people's.

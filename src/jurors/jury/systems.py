@@ -290,26 +290,26 @@ def systems(
     Parameters
     ----------
     source
-        Votes as in `grade`: each item is one system's answer.
+        As in `grade`. Each item is one system's answer.
     by
-        The system of each item: the column that names it, one system per row, or a mapping from item to system. Logs
-        may name it.
+        The system of each item: the column that names it, one system per row, or a mapping from item to system. Some
+        logs name it.
     good
-        The label to count, such as "pass". By default a label that means so; ordered levels need none.
+        The label that counts as good. By default, one that means so, such as "pass". Ordered levels need none.
     covariate
-        Columns such as the length of answers: test whether judges favour answers by them. Else a mapping from names to
-        values per row.
+        Columns, such as the length of answers, or a mapping from names to values per row. Tests whether judges favour
+        answers by them.
     adjust
         A column of numbers: compare systems at its mean.
     family
-        Judges and systems of one family: `{"openai": ["gpt-4o-judge", "gpt-4o"]}`. Tests whether judges favour systems
-        of their own.
+        Judges and systems of one family: `{"openai": ["gpt-4o-judge", "gpt-4o"]}`. Tests whether judges favour their
+        own family.
     not_own_family
         Whether to leave out judges' votes on systems of their own family.
     gold
         A few items with their true labels, as in `grade`.
     level
-        Confidence of the intervals.
+        Confidence level of the intervals.
 
     Returns
     -------

@@ -23,7 +23,7 @@ def load_example(name: str) -> tuple[Votes, Key]:
     Parameters
     ----------
     name
-        Such as "llm_graders"; an error lists them all.
+        Such as "llm_graders". An unknown name raises an error that lists all names.
 
     Returns
     -------

@@ -251,22 +251,22 @@ def plan(
     target: Target = "test",
     seed: int = 0,
 ) -> Plan:
-    """Compute how many items it takes until every accuracy is known to ± `width`, for juries of these sizes.
+    """Compute how many items you need to know every accuracy to ± `width`, for panels of these sizes.
 
     Parameters
     ----------
     width
-        Half of the width of the intervals.
+        Half the width of the intervals.
     jurors
-        One size or several; a list of accuracies is repeated until there are enough jurors.
+        One size or several. A list of accuracies is repeated until there are enough jurors.
     labels, prevalence, accuracy
-        The jury you expect, as in `simulate`.
+        The panel that you expect, as in `simulate`.
     missing
         The chance that a vote is missing.
     level, target
-        The intervals meant, as in `grade`.
+        As in `grade`.
     seed
-        Of the random draws.
+        Seed of the random draws.
 
     Returns
     -------

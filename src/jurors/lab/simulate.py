@@ -402,19 +402,19 @@ def simulate(
     exact: bool = False,
     seed: int = 0,
 ) -> Simulation:
-    """Draw votes of a jury with these statistics.
+    """Simulate the votes of a panel with these statistics.
 
     Parameters
     ----------
     items
-        How many; an exact test may leave it out and is then the smallest there is.
+        The number of items. With `exact`, the default is the smallest possible number.
     jurors, labels, prevalence, accuracy, pairs, groups, difficulty
-        The jury, as in `jury_model`; correlations are the paper's Γ, on every label.
+        The panel. Correlations of pairs, groups and difficulty are covariances (the paper's Γ), on every label.
     missing, votes_per_item
-        The chance that a vote is missing (one for all, or one per juror); or each item is seen by so many jurors.
+        The probability that a vote is missing (one number, or one per juror), or how many jurors vote on each item.
     exact
-        No chance at all: whole counts of items in exactly these shares, so that every statistic and every error
-        correlation of the test is the given one.
+        Without random draws: whole counts of items, so that every statistic and every error correlation has exactly the
+        given value.
     seed
         Equal seeds give equal votes.
 

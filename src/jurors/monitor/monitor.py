@@ -285,7 +285,7 @@ class Monitor:
 
     @property
     def labels(self) -> tuple[Label, ...]:
-        """The labels, in order of arrival; all allowed labels where these are given."""
+        """The labels, in order of arrival; all allowed labels, if you gave them."""
         return tuple(self.panes.labels)
 
     @property
@@ -300,7 +300,7 @@ class Monitor:
 
     @property
     def late(self) -> int:
-        """How many votes came for closed items, and are not counted."""
+        """The number of votes on closed items, which are not counted."""
         self._flush()
         return self._ledger.late
 
@@ -310,7 +310,7 @@ class Monitor:
         return self.panes.forgotten
 
     def windows(self) -> list[Span]:
-        """The windows, the oldest first; the last may still be filling."""
+        """The windows, oldest first; the last may still be filling."""
         panes = self.panes  # all votes counted
         return spans(panes, self.window, self._ledger.latest if self.window.by_time else self._ledger.begun - 1)
 
@@ -328,7 +328,7 @@ class Monitor:
         return self.panes.to_sketch(self.window.panes(span.number))
 
     def grade(self, window: int | str | None = None, **grading: Unpack[GradingOptions]) -> Evaluation:
-        """The grades of a window (see `sketch`), as `jurors.grade` gives them for the same votes."""
+        """Grade a window (see `sketch`), as `jurors.grade` does with the same votes."""
         result = grade(self.sketch(window), **grading)
         notes = [*result.notes]
         if self.late:
@@ -358,7 +358,7 @@ class Monitor:
         return History(str(self.window), self.window.by_time, listed)
 
     def alarms(self) -> list[StreamAlarm]:
-        """Every alarm since the start, including those that are over (see `active`).
+        """Every alarm since the start, also those that have cleared (see `active`).
 
         Call it as often as you like: on a stream that does not change, of independent items or blocks (see `block`),
         the chance that any alarm is ever raised is at most `alpha`.
@@ -382,7 +382,7 @@ class Monitor:
         return self._drift
 
     def dependence(self) -> dict[str, float]:
-        """Series ("juror:ann") whose items depend on each other, and how many of them count as one, as measured."""
+        """Series ("juror:ann") whose items depend on each other, and how many of them count as one."""
         return self._detector().dependence
 
     def pending_alarms(self) -> list[StreamAlarm]:
@@ -393,19 +393,19 @@ class Monitor:
         return None if self._ledger.latest == UNTIMED else self._ledger.latest
 
     def acknowledge(self, alarm: int, *, by: str | None = None, note: str | None = None) -> StreamAlarm:
-        """Note that somebody takes care of an alarm, by its `id`."""
+        """Mark an alarm, by its `id`, as being handled."""
         return self._detector().handle(alarm, "acknowledged", by=by, note=note)
 
     def snooze(self, alarm: int, until: int | str, *, by: str | None = None, note: str | None = None) -> StreamAlarm:
-        """Put an alarm aside for so many items (500), or so much time of the votes ("2h")."""
+        """Silence an alarm for a number of items (500) or a time span of the votes ("2h")."""
         return self._detector().snooze(alarm, until, self._now(), by=by, note=note)
 
     def accept(self, alarm: int, *, by: str | None = None, note: str | None = None) -> StreamAlarm:
-        """Take a change for the new normal: clear its alarm, and start again from here."""
+        """Accept a change as the new normal: clear its alarm, and start again from here."""
         return self._detector().accept(alarm, by=by, note=note)
 
     def retire(self, juror: str, *, replaced_by: str | None = None) -> None:
-        """Watch a juror no longer, and form majorities without it.
+        """Stop watching a juror, and form majorities without it.
 
         `replaced_by` names the juror that comes in its place, whose first vote then raises no note.
         """
@@ -417,7 +417,7 @@ class Monitor:
         return grade(drift.sketch_since(drift.alarm(alarm)), **grading)
 
     def copy(self) -> Monitor:
-        """An independent monitor in the same state."""
+        """Make an independent copy."""
         self._flush()
         entries = self._ledger.entries  # tuples, of which copies can share all
         return deepcopy(self, {id(entries): dict(entries)})
@@ -425,14 +425,14 @@ class Monitor:
     # -- files ----------------------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to a file, atomically; gzipped where its name ends in .gz."""
+        """Save everything to a file, atomically; gzipped if its name ends in .gz."""
         from jurors._files import atomic_write
 
         atomic_write(Path(path), text_of(self.to_dict()))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Monitor:
-        """The inverse of `save`; a damaged file is refused."""
+        """Load what `save` wrote. A damaged file is refused."""
         return read_snapshot(Path(path), cls.from_dict)
 
     def to_dict(self) -> dict[str, Any]:

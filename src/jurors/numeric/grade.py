@@ -465,7 +465,7 @@ def grade_numbers(source: Any, *, level: float = 0.95, **reading: Unpack[SourceO
     source
         Whatever `read_votes` takes, a dataframe, or a matrix of items x jurors; options as in `read_numbers`.
     level
-        Confidence of the intervals.
+        Confidence level of the intervals.
 
     Returns
     -------
@@ -638,7 +638,7 @@ def value_items(source: Any, *, level: float = 0.95, **reading: Unpack[SourceOpt
     source
         Whatever `read_votes` takes, a dataframe, or a matrix of items x jurors; options as in `read_numbers`.
     level
-        Confidence of the intervals.
+        Confidence level of the intervals.
 
     Returns
     -------

@@ -68,7 +68,7 @@ def against_truth(values: Floats, truth: Floats, level: float) -> AgainstTruth:
     truth
         Per item, NaN where unknown.
     level
-        Confidence of the intervals.
+        Confidence level of the intervals.
 
     Returns
     -------
@@ -311,7 +311,7 @@ def score_numbers(source: Any, key: Any, *, level: float = 0.95, **reading: Unpa
     key
         True values: a mapping from item to number, one number per row, a frame with `item` and `label`, or a file.
     level
-        Confidence of the intervals.
+        Confidence level of the intervals.
 
     Returns
     -------

@@ -135,7 +135,7 @@ class Ranking(Result):
 
 @verb(PairOptions, splits=True)
 def rank(source: Any, *, by: Any = None, level: float = 0.95, seed: int = 0, **reading: Unpack[PairOptions]) -> Ranking:
-    r"""Rank objects by jurors' preferences between two of them.
+    r"""Rank objects by pairwise preferences.
 
     The model is Bradley-Terry with ties (Davidson). Each juror has its own discrimination, position bias and tendency
     to tie, fitted jointly with the strengths. Priors keep estimates finite (docs/guides/preferences.md).
@@ -143,18 +143,18 @@ def rank(source: Any, *, by: Any = None, level: float = 0.95, seed: int = 0, **r
     Parameters
     ----------
     source
-        A file or dataframe of preferences, and options about it, as in `read_pairs`; or `Preferences`.
+        A file or dataframe of preferences, or `Preferences`.
     by
-        Rank separately for each group of answers: the column that names the group, or one group per answer.
+        Rank each group of answers separately: the column that names the group, or one group per answer.
     level
-        Confidence of the intervals.
+        Confidence level of the intervals.
     seed
-        Of the random draws behind the intervals of ranks.
+        Seed of the random draws for the intervals of ranks.
 
     Returns
     -------
     Ranking
-        The objects, the strongest first; strengths are log odds.
+        The objects, strongest first. Strengths are log odds.
 
     Raises
     ------
@@ -446,9 +446,9 @@ def grade_pairs(source: Any, *, level: float = 0.95, **reading: Unpack[PairOptio
     Parameters
     ----------
     source
-        A file or dataframe of preferences, and options about it, as in `read_pairs`; or `Preferences`.
+        A file or dataframe of preferences, or `Preferences`.
     level
-        Confidence of the intervals.
+        Confidence level of the intervals.
 
     Returns
     -------

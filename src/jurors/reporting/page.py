@@ -144,7 +144,7 @@ def report(
     texts: ItemTexts | None = None, answers: Any = None, system: Any = None, good: Label | None = None,
     **options: Unpack[GradeOptions],
 ) -> Path:  # fmt: skip
-    """Write the report of some votes as one self-contained HTML file, whole or not at all.
+    """Write a report on votes as one self-contained HTML file. An error leaves no partial file.
 
     Parameters
     ----------
@@ -153,17 +153,17 @@ def report(
     path
         The file to write.
     key
-        True labels as in `score`, or the name of a column of the file: actual numbers beside the estimated ones.
+        True labels as in `score`, or the column of the file that has them, to show the truth next to the estimates.
     by
         Also show the grades of each group of items, as in `grade`.
     title
-        The page's title; else the name of the file, with its folder.
+        The title of the page. By default, the name of the file, with its folder.
     texts
-        What shows the items that a person should look at, as `jurors.audit.read_item_texts` reads it.
+        Texts of the items that a person should check, from `jurors.audit.read_item_texts`.
     answers
-        The sheet of an audit with its labels: what it guarantees stands beside the grades, whose gold it is.
+        The labelled sheet of an audit. Its labels are gold, and the page shows what they guarantee.
     system, good
-        Also compare systems: `by` and `good` of `jurors.systems`.
+        Also compare systems, with these as `by` and `good` of `systems`.
 
     Returns
     -------

@@ -163,7 +163,7 @@ class Sketch:
     def from_counts(
         cls, counts: Mapping[Any, int], *, jurors: Sequence[str] | None = None, labels: Sequence[Label] | None = None
     ) -> Sketch:
-        """From counts by decision tuple; a tuple may be written "AAB" where every label is one character.
+        """Make a sketch from counts by decision tuple. Write a tuple as "AAB" if every label is one character.
 
         Raises
         ------
@@ -209,7 +209,7 @@ class Sketch:
 
     @classmethod
     def from_table(cls, table: Any, *, jurors: Sequence[str] | None = None, labels: Sequence[Label]) -> Sketch:
-        """From an array with one axis per juror: `table[a, b, c]` items on which they voted labels a, b and c."""
+        """Make a sketch from an array with one axis per juror: `table[a, b, c]` items have the votes a, b and c."""
         array = np.asarray(table)
         size = len(labels)
         if any(side != size for side in array.shape):
@@ -220,7 +220,7 @@ class Sketch:
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Sketch:
-        """The inverse of `to_dict`; what does not fit its checksum is refused."""
+        """The inverse of `to_dict`. A wrong checksum is refused."""
         from jurors.sketch.file import from_document
 
         return cls.from_votes(from_document(document))
@@ -279,7 +279,7 @@ class Sketch:
 
     @property
     def counts(self) -> Integers:
-        """How many items each row of `tuples` stands for."""
+        """How many items each row of `tuples` represents."""
         return self.tuples.weights
 
     @cached_property
@@ -289,7 +289,7 @@ class Sketch:
 
     @cached_property
     def cast(self) -> Integers:
-        """How many jurors voted, tuple by tuple."""
+        """How many jurors voted on each tuple."""
         if self.tuples.is_dense:
             return np.asarray((self.tuples.codes >= 0).sum(axis=1), dtype=np.int64)
         return np.bincount(self.tuples.triples()[0], minlength=self.tuples.rows).astype(np.int64)
@@ -308,7 +308,7 @@ class Sketch:
         return self.to_counts().get(tuple(decisions), 0)
 
     def table(self) -> Integers:
-        """The counts as an array with one axis per juror; SketchError where votes are missing or cells too many."""
+        """The counts as an array with one axis per juror; SketchError if votes are missing or cells are too many."""
         return self._table.copy()
 
     @cached_property
@@ -339,13 +339,13 @@ class Sketch:
         return Sketch(replace(tuples, _dense=codes, _sparse=None))
 
     def relabel(self, names: Mapping[Label, Label]) -> Sketch:
-        """The same counts with labels renamed; a label not named stays."""
+        """The same counts with labels renamed; other labels stay."""
         renamed = self.tuples.relabel(names)
         labels = tuple(renamed.labels if renamed.scale == "ordinal" else ordered_labels(renamed.labels))
         return Sketch(renamed) if labels == renamed.labels else count_votes(recode_labels(renamed, labels))[0]
 
     def rename(self, names: Mapping[str, str]) -> Sketch:
-        """The same counts with jurors renamed; a juror not named stays."""
+        """The same counts with jurors renamed; other jurors stay."""
         renamed = tuple(names.get(juror, juror) for juror in self.jurors)
         if len(set(renamed)) < len(renamed):
             raise SketchError(f"two jurors would share a name: {', '.join(renamed)}")
@@ -400,7 +400,7 @@ class Sketch:
         return to_text(self.to_dict())
 
     def to_file(self, path: str | os.PathLike[str]) -> None:
-        """Write a sketch file, gzipped where the name ends in .gz; `from_file` and every command read it."""
+        """Write a sketch file, gzipped if its name ends in .gz. `from_file` and every command read it."""
         from jurors._files import atomic_write
 
         atomic_write(Path(path), self.to_json())

@@ -698,7 +698,7 @@ class CorrelationCurve(Result, dict[str, Column]):
 
 
 def correlation_curve(sketch: Sketch, epsilons: Sequence[float] | None = None) -> CorrelationCurve:
-    """The closed-form bounds over ε, as columns of a long table: where does the answer stop being informative?
+    """The closed-form bounds over ε, as columns of a long table.
 
     One row for each correlation and statistic: correlation, outcome ("bounded" or the kind of the alarm), statistic,
     juror, label, low, high, width. The ends are NaN where nothing explains the counts. Without `epsilons`: 0, and 24

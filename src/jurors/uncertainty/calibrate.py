@@ -714,7 +714,7 @@ def forecast_half_widths(
     posterior
         (T, R) calibrated.
     level
-        Of the intervals.
+        Confidence level of the intervals.
     gold_items
         How many more gold items there would be, drawn at random.
 

@@ -328,7 +328,7 @@ def reference_juries(path: str | PathLike[str] | None = None) -> ReferenceJuries
 
 @dataclass(frozen=True)
 class ReferenceJuries(Result):
-    """Juries with known keys, measured; `grade(…, reference=…)` takes them."""
+    """Measured panels with known keys, for `grade(…, reference=…)`."""
 
     juries: tuple[ReferenceJury, ...]
 

@@ -68,10 +68,10 @@ class Key:
     """
 
     labels: NDArray[Any]  #: the true labels, None where unknown
-    items: NDArray[Any] | None = None  #: whose they are; None: one for each row of the votes
-    is_numbered: bool = False  #: without items: whether items that are called by number from 0 are meant by it
-    beside: Mapping[str, Key] = field(default_factory=dict, repr=False)  #: other columns of the same file, by name
-    name: str = ""  #: of the column that it is read from, where that is shown
+    items: NDArray[Any] | None = None  #: their items; None if there is one label per row of the votes
+    is_numbered: bool = False  # without items: whether rows are items named 0, 1, 2 …
+    beside: Mapping[str, Key] = field(default_factory=dict, repr=False)  # other columns of the same file, by name
+    name: str = ""  # the name of the column that it is read from, if shown
 
     def _repr_html_(self) -> str:
         names = np.arange(len(self.labels)) if self.items is None else self.items
@@ -80,19 +80,19 @@ class Key:
 
     @classmethod
     def from_mapping(cls, labels: Mapping[Any, Label | None]) -> Key:
-        """True labels by item."""
+        """Make a key from a mapping of item to true label."""
         return cls._checked(list(labels), list(labels.values()))
 
     @classmethod
     def from_array(cls, labels: Sequence[Label | None] | NDArray[Any]) -> Key:
-        """True labels by position: one for each row of the votes."""
+        """Make a key from one true label per row of the votes."""
         return cls._checked(None, labels.tolist() if isinstance(labels, np.ndarray) else list(labels))
 
     @classmethod
     def from_columns(
         cls, item: Sequence[Any], label: Sequence[Any], *, missing: Sequence[Any] = (), what: str = "true label"
     ) -> Key:
-        """True labels (or `what` else is known) beside their items; an item may come again, but not with another."""
+        """Make a key from columns of items and true labels (or `what`). A repeated item needs the same label."""
         values = _truths(label, missing, what)
         known: dict[Any, Any] = {}
         for row, (name, value) in enumerate(zip(clean_cells(item, column="item"), values, strict=True)):
@@ -144,13 +144,13 @@ class Key:
         return votes, codes
 
     def read_as(self, votes: Votes) -> Key:
-        """The same with its labels recoded as those of the votes were."""
+        """Recode the labels as those of the votes were."""
         if votes.rewriting is None:
             return self
         return replace(self, labels=_array(votes.rewriting.key(self.labels.tolist(), votes.labels)))
 
     def by_row(self, votes: Votes) -> NDArray[Any]:
-        """What is known of each row of the votes, None where nothing is."""
+        """The value for each row of the votes, None if unknown."""
         return self._placed(self._rows(votes), votes.rows)
 
     def unvoted(self, votes: Votes) -> list[Any]:
@@ -161,7 +161,7 @@ class Key:
         return [item for item, label, row in pairs if row < 0 and label is not None]
 
     def by_name(self, names: NDArray[Any]) -> NDArray[Any]:
-        """What is known of each of these items, None where nothing is."""
+        """The value for each of these items, None if unknown."""
         return self._placed(self._rows_of(names), len(names))
 
     def _placed(self, row: NDArray[np.int64], rows: int) -> NDArray[Any]:
@@ -305,11 +305,11 @@ def read_key(
     source, format
         A file, as in `read_votes`.
     item, label
-        The columns, where they are not the usual ones.
+        The names of the columns, if they are not recognized.
     missing
-        Further values that mean that a label is unknown.
+        Further values that mean that the label is unknown.
     votes
-        Whose key it is. If several columns name their items, the same columns name those of the key.
+        The votes that the key belongs to. If several columns name their items, the same columns name the key's.
 
     Returns
     -------
@@ -609,7 +609,7 @@ def _name(item: Any) -> str:
 
 
 def read_item_texts(source: Source, text: str | Sequence[str] = ()) -> ItemTexts:
-    r"""Read what shows the items: columns of a table (CSV, JSON lines, Parquet), or what a log holds.
+    r"""Read the texts of items from columns of a table (CSV, JSON lines, Parquet) or from a log.
 
     Parameters
     ----------

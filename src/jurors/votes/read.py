@@ -345,72 +345,46 @@ def read_votes(source: Any, **reading: Unpack[SourceOptions]) -> Votes:
         A path, a pattern such as "votes/*.parquet", a folder (every file below it), "-" for standard input, a file
         object, or a list of these. CSV, TSV, JSON lines (or an array of records) and Parquet may be gzipped. Several
         files are read as one table and must have the same columns. "book.xlsx::Sheet2" is a sheet of a workbook
-        ("::Sheet2!B3:F90" says which cells), "votes.db::judged" a table of an SQLite or DuckDB database,
+        ("::Sheet2!B3:F90" selects cells), "votes.db::judged" a table of an SQLite or DuckDB database,
         "postgresql://host/db::judged" one of PostgreSQL.
 
-        An object in memory: a dataframe of any engine, a list of records, a list of (item, juror, label) tuples, a
+        Or an object in memory: a dataframe of any engine, a list of records, a list of (item, juror, label) tuples, a
         dict of columns, a matrix with items in rows and jurors in columns, or probabilities (models x items x labels).
-        In a matrix of numbers -1 means no vote, as in scikit-learn; in a dataframe or file -1 is a label like any
-        other, unless `missing` names it.
+        In a matrix of numbers, -1 is a missing vote; in a dataframe or file, it is a label unless `missing` names it.
     layout
-        "long": one vote per row, in columns item, juror, label (or `task,worker,label` and the like). "wide": one juror
-        per column. "counts": wide, and a column says how many items each row stands for. "auto" tells from the cells.
+        "long": one vote per row, in columns such as `item,juror,label` or `task,worker,label`. "wide": one juror per
+        column. "counts": wide, with a column for the number of items that each row represents. "auto": detected.
     item, juror, label, count, confidence
-        The names of these columns, where they are not the usual ones. A dotted path names a field inside records
-        ("sample.id"); an item may be named by several columns together (["question_id", "model"], or joined by
-        commas): its name is theirs with a bar between. `confidence` says how sure a juror is that its vote is right,
-        from 0 to 1 or in percent; of a wide table, `judge_1_confidence` beside `judge_1`.
+        The names of these columns, if they are not recognized. A dotted path names a field inside records
+        ("sample.id"). Several columns can name an item together (["question_id", "model"], or joined by commas).
+        `confidence` is how sure a juror is of its vote, from 0 to 1 or in percent; in a wide table,
+        `judge_1_confidence` beside `judge_1`.
     missing
-        Cells that mean "no vote", besides empty ones, null, NaN and words that can mean nothing else (N/A, -, skip);
-        compared as text.
-    abstain
-        Cells that mean that a juror abstained, besides words that can mean nothing else (unsure, don't know): answers,
-        but never a true label. `Votes.abstained` keeps them, and grading reports who abstains on what.
-    labels
-        The labels, in the order wanted; others are then an error, and none of these is taken for no vote.
-    duplicates
-        What a juror's second vote on an item is: an "error", dropped in favour of the "first" or the "last", or the
-        same juror once more ("join": all its votes on the item come to one, the commonest).
-    repeat
-        The column that numbers a juror's repetitions (epochs, samples, runs): its votes on one item are repeats of one
-        juror, and come to one vote, the commonest (a tie is none). `Votes.repeats` keeps each of its answers.
-    join
-        Jurors who are one juror under several names that differ by a number alone: "judge" for judge_1, judge_2 ….
-    scale
-        What the votes are: "nominal" (labels without order), "ordinal" (ordered levels), "interval" (numbers); "auto"
-        tells by what labels are called and how votes disagree, and `Votes.scale_why` says by what.
+        Further values that mean a missing vote. Empty cells, null, NaN and unambiguous words (N/A, -, skip) always do.
     map, ignore_case, threshold, bins
-        Labels as you would have them: called otherwise ({"Y": "yes"}), one whatever their case, `pass` from a number on
-        and `fail` below, or levels with these ends ([0, 3, 7, 10]), or so many of equal width (5).
-    only, drop
-        The jurors to read, or to leave out; items and labels that only the others have are left out with them.
-    ignore
-        Columns to leave out.
-    transpose
-        Turn the table: each row is a juror (named by the column `juror`) and each column an item.
+        Change labels: rename them ({"Y": "yes"}), merge those that differ only by case, turn numbers into `pass` (the
+        threshold or more) and `fail`, or into levels with these ends ([0, 3, 7, 10]) or this many (5).
     items, jurors, counts
-        Of a matrix: the items' and the jurors' names, and the number of items that each row stands for.
+        For a matrix: names of items and jurors, and the number of items that each row represents.
     format
-        "csv", "tsv", "json", "jsonl", "parquet", "xlsx", "sqlite" or "duckdb", where name and content do not show it.
+        "csv", "tsv", "json", "jsonl", "parquet", "xlsx", "sqlite" or "duckdb", if name and content do not show it.
     tool
-        Which tool wrote the files ("inspect", "label_studio" …), where their content does not show it.
-    memory
-        How much memory DuckDB may use before it spills to disk, such as "2GB".
+        The tool that wrote the files ("inspect", "label_studio" …), if their content does not show it.
     unpack
-        How much a packed file may hold, such as "10GB", where you trust it: else a table 100 times its packed size (or
-        256 MB), a JSON document 30 times (or 32 MB).
+        Maximum size of a compressed file that you trust, once unpacked, such as "10GB". The default is 100 times the
+        compressed size (or 256 MB) for a table, and 30 times (or 32 MB) for a JSON document.
     progress
-        Called with the share that is read, from 0 to 1, while a large file is read.
+        Called with the share that has been read, from 0 to 1.
 
     Returns
     -------
     Votes
-        The votes, with what the reader has to say about the file (`findings`).
+        The votes, with what the reader noticed (`findings`).
 
     Raises
     ------
     VotesError
-        In one line: what was found, in which file, row and column, and what to do.
+        The message says what was found, in which file, row and column, and what to do.
 
     Examples
     --------

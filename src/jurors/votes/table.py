@@ -382,22 +382,22 @@ class Votes:
 
     jurors: tuple[str, ...]
     labels: tuple[Label, ...]
-    rows: int  #: how many rows there are: one per item, or one per distinct tuple when `counts` says how many items
-    items: NDArray[Any] | None = None  #: the items' names, in row order; None: they are just numbered
-    counts: NDArray[np.int64] | None = None  #: how many items each row stands for; None: one each
-    findings: tuple[Finding, ...] = ()  #: what the reader of the votes has found in the file
-    labels_told: bool = False  #: whether the caller named the labels, so that each of them is an answer
-    scale: KnownScale = "nominal"  #: labels without order, ordered levels (`labels` stand lowest first), or numbers
-    scale_why: str = ""  #: the evidence for it, in a line; empty where the scale was not examined
-    scale_told: bool = False  #: whether the caller gave the scale
-    rewriting: Recoding | None = None  #: how labels were recoded; a key is recoded alike
-    abstained: tuple[NDArray[np.int64], NDArray[np.int32]] | None = None  #: (row, juror), in order; None: no juror did
-    repeats: Repeats | None = None  #: the answers of jurors who voted twice or more on an item
-    jurors_are_numbered: bool = False  #: whether the jurors' names are whole numbers in the source
-    label_words: Mapping[Label, str] = field(default_factory=dict)  #: label -> its word in the log, as for C and I
-    questions: Mapping[Any, str] = field(default_factory=dict)  #: item -> its question, where a log says so
+    rows: int  #: the number of rows: one per item, or with `counts`, one per distinct tuple
+    items: NDArray[Any] | None = None  #: the items' names, in row order; None if they are only numbered
+    counts: NDArray[np.int64] | None = None  #: how many items each row represents; None: one each
+    findings: tuple[Finding, ...] = ()  #: what the reader noticed in the file
+    labels_told: bool = False  # whether the caller named the labels, so that none means a missing vote
+    scale: KnownScale = "nominal"  #: labels without order, ordered levels (`labels` from lowest to highest), or numbers
+    scale_why: str = ""  #: the evidence for it; empty if the scale was not examined
+    scale_told: bool = False  # whether the caller gave the scale
+    rewriting: Recoding | None = None  # how labels were recoded; a key is recoded in the same way
+    abstained: tuple[NDArray[np.int64], NDArray[np.int32]] | None = None  #: (row, juror) of each abstention, in order
+    repeats: Repeats | None = None  #: the answers of jurors who voted on an item more than once
+    jurors_are_numbered: bool = False  # whether the jurors' names are whole numbers in the source
+    label_words: Mapping[Label, str] = field(default_factory=dict)  # label -> its word in the log, such as for C and I
+    questions: Mapping[Any, str] = field(default_factory=dict)  #: item -> its question, if the log has it
     item_columns: tuple[str, ...] = ()  #: the columns whose cells, joined by a bar, are the items' names
-    confidence: Confidences | None = None  #: how sure jurors say they are of their votes
+    confidence: Confidences | None = None  #: how sure jurors are of their votes
     _dense: Codes | None = None
     _sparse: tuple[NDArray[np.int64], NDArray[np.int32], Codes] | None = None
 
@@ -420,7 +420,7 @@ class Votes:
         counts: ArrayLike | None = None,
         scale: KnownScale | Literal["auto"] | None = "auto",
     ) -> Votes:
-        """Items in rows, jurors in columns: integer codes or strings; -1, None and NaN mean "no vote".
+        """Make votes from items in rows and jurors in columns: codes or strings; -1, None and NaN are missing votes.
 
         With integer cells and `labels` given, a cell is a position in `labels`; otherwise the cells are the labels.
         `scale` says whether these are labels without order, ordered levels or numbers, where that should not be
@@ -464,7 +464,7 @@ class Votes:
         labels: Sequence[Label] | None = None,
         duplicates: Duplicates = "error",
     ) -> Votes:
-        """One vote in each position of three equally long columns; a missing label is skipped.
+        """Make votes from three equally long columns; a missing label is skipped.
 
         Returns
         -------
@@ -492,7 +492,7 @@ class Votes:
         duplicates: Duplicates = "error",
         repetition: NDArray[Any] | None = None,
     ) -> Votes:
-        """Votes as positions in `items`, `jurors` and `values`; a missing value (None, NaN) is no vote.
+        """Make votes from positions in `items`, `jurors` and `values`; None and NaN are missing votes.
 
         With the number of the `repetition`, a juror may have a vote on an item in each, and they come to one.
 
@@ -524,7 +524,7 @@ class Votes:
 
     @classmethod
     def from_frame(cls, frame: Any, **options: Unpack[TableOptions]) -> Votes:
-        """Votes from any dataframe (pandas, polars, pyarrow …), long, wide or counts; options as in `read_votes`."""
+        """Make votes from a dataframe (pandas, polars, pyarrow …), long, wide or counts; options as in `read_votes`."""
         from jurors.votes.frame import votes_from_frame
 
         return votes_from_frame(frame, **options)
@@ -538,7 +538,7 @@ class Votes:
         jurors: Sequence[Any] | None = None,
         items: Sequence[Any] | NDArray[Any] | None = None,
     ) -> Votes:
-        """Votes of models that give each label a probability: model -> items x labels, or models x items x labels.
+        """Make votes from class probabilities: model -> items x labels, or models x items x labels.
 
         A model votes for its likeliest label (a tie is no vote); the label's probability is its `confidence`.
         """
@@ -565,7 +565,7 @@ class Votes:
 
     @property
     def codes(self) -> Codes:
-        """Items x jurors, positions in `labels`, -1 for no vote. Refused where the matrix would be huge."""
+        """Items x jurors: positions in `labels`, -1 for a missing vote. Refused if the matrix would be huge."""
         if self._dense is not None:
             return self._dense
         cells = self.rows * len(self.jurors)
@@ -593,17 +593,17 @@ class Votes:
 
     @property
     def total(self) -> int:
-        """How many items the rows stand for."""
+        """How many items the rows represent."""
         return self.rows if self.counts is None else int(self.counts.sum())
 
     @property
     def weights(self) -> NDArray[np.int64]:
-        """How many items each row stands for, also where there are no counts."""
+        """How many items each row represents, also without counts."""
         return np.ones(self.rows, dtype=np.int64) if self.counts is None else self.counts
 
     @property
     def n_votes(self) -> int:
-        """How many votes the rows hold (not multiplied by counts)."""
+        """How many votes the rows hold, not multiplied by counts."""
         return len(self._sparse[0]) if self._sparse is not None else int((cast(Codes, self._dense) >= 0).sum())
 
     def scale_document(self) -> dict[str, str]:
@@ -611,7 +611,7 @@ class Votes:
         return {"scale": self.scale, "scale_why": self.scale_why}
 
     def item_names(self) -> NDArray[Any]:
-        """The items' names, or their numbers from 0 where they have none."""
+        """The items' names, or their numbers from 0."""
         return np.arange(self.rows) if self.items is None else self.items
 
     # -- out, and other shapes ------------------------------------------------------------------------
@@ -651,7 +651,7 @@ class Votes:
         return replace(self, labels=renamed)
 
     def to_frame(self) -> Any:
-        """A pandas frame: one vote per row (item, juror, label), or in the counts layout where rows stand for items."""
+        """A pandas frame: one vote per row (item, juror, label), or with counts, the counts layout."""
         if self.abstained is not None:
             return abstentions_as_word(self).to_frame()
         if self.counts is not None:
@@ -676,7 +676,7 @@ class Votes:
         return self.head(np.arange(min(self.rows, 10)), repr(self)).to_html()
 
     def head(self, rows: NDArray[np.int64], title: str, jurors: int = 12) -> Table:
-        """Some rows to look at, of the first jurors."""
+        """Some rows to look at, for the first jurors."""
         shown_jurors = self.jurors[:jurors]
         codes = self.codes[rows, : len(shown_jurors)] if self.is_dense else self.take(shown_jurors).codes[rows]
         first, names = "item", [str(name) for name in self.item_names()[rows].tolist()]

@@ -322,7 +322,7 @@ def evaluate_on_engine(
     max_rounds: int = 100,
     tolerance: float = _ENOUGH,
 ) -> EngineFit:
-    """Grade a long table of votes, which memory is too small for, by Dawid and Skene's EM where it lies.
+    """Grade a long table of votes that is too large for memory, by Dawid and Skene's EM inside its engine.
 
     Parameters
     ----------

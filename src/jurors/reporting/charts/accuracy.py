@@ -36,7 +36,7 @@ def accuracy(
     width: float = 420,
     height: float | None = None,
 ) -> Chart:
-    """How accurate each juror is on each label, with intervals, and the actual accuracy where a key is given.
+    """How accurate each juror is on each label, with intervals, and with a key, the actual accuracy.
 
     Two labels make a plane, one axis per label; on the dashed line a juror is no better than chance. More labels make a
     dot and an interval for each juror and label, or a heat map where those are many. Of more than 20 jurors the ten
@@ -517,7 +517,7 @@ _COLOURS = {"may be the best": base.BLUE, "settled as worse": base.ORANGE, "too 
 
 
 def systems(result: SystemComparison, *, width: float = 420, height: float | None = None) -> Chart:
-    """Each system's rate with its interval and the ranks that it may have, the best first; a cross is the raw rate.
+    """Each system's rate with its interval and its possible ranks, best first; a cross is the raw rate.
 
     Lines separate the tiers.
 

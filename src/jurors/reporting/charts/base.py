@@ -118,7 +118,7 @@ def small_title(text: str) -> Any:
 
 
 def themed(chart: Chart, theme: Theme) -> Chart:
-    """Dress a chart for a white or a near-black page; "both" is what every chart function returns.
+    """Give a chart the colours of a light or a dark page; chart functions return "both".
 
     Returns
     -------

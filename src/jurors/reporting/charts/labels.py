@@ -28,7 +28,7 @@ def prevalence(
     result: Comparison | Evaluation, truth: KeyedEvaluation | None = None, *, width: float = 420,
     height: float | None = None,
 ) -> Chart:  # fmt: skip
-    """How common each label is by each method and by majority votes; with a key, the truth is a rule across.
+    """How common each label is, by each method and by majority vote; with a key, a line shows the truth.
 
     Returns
     -------
@@ -145,7 +145,7 @@ def bounds(
     result: Mapping[str, Any] | Evaluation, *, jurors: Sequence[str] | None = None, width: float = 480,
     height: float | None = None,
 ) -> Chart:  # fmt: skip
-    """Between which numbers every prevalence and accuracy must lie, whatever the answer key is.
+    """Bounds on every prevalence and accuracy that hold for any answer key.
 
     Against the error covariance ε that is feared, for the prevalence and for these jurors, or the first six: of a
     curve (`theory.correlation_curve`), or of an Evaluation, whose curve is computed.
@@ -206,7 +206,7 @@ _BINS = 20
 
 
 def partition(evaluation: Evaluation, *, width: float = 520, height: float | None = None) -> Chart:
-    """Each decision tuple's items split by estimated true label, beside what majority vote makes of them.
+    """The items of each decision tuple by estimated true label, and their majority label.
 
     One row per tuple, the 24 most frequent first; the title says how many are left out. Where those are hardly any of
     the items, because no tuple occurs often, tuples are joined by the share of votes for each label.
@@ -406,7 +406,7 @@ _MAX_STEPS = 400
 
 
 def items(labelling: Labelling, *, width: float = 480, height: float | None = None) -> Chart:
-    """All items, the least sure first: the area under the curve is the number of labels expected to be wrong.
+    """All items, least certain first; the area under the curve is the expected number of wrong labels.
 
     A line marks the first ones, among which half of the expected errors are.
 

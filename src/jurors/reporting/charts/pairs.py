@@ -29,7 +29,7 @@ def agreement(
     result: AgreementStatistics | Evaluation, *, jurors: Sequence[str] | None = None, width: float | None = None,
     height: float | None = None,
 ) -> Chart:  # fmt: skip
-    """How often each pair of jurors gave the same answer, which is not how accurate they are.
+    """How often each pair of jurors gave the same answer. This is not accuracy.
 
     Of more than 20 jurors, the best and the worst of an Evaluation are shown, else those that share the most items.
 
@@ -69,7 +69,7 @@ def agreement(
 def dependence(
     result: Evaluation | Dependence | KeyedEvaluation, *, width: float | None = None, height: float | None = None
 ) -> Chart:
-    """Which jurors depend on each other; of more than 20 jurors, the most dependent.
+    """Which jurors depend on each other; with more than 20 jurors, only the most dependent.
 
     Of an Evaluation: how far each pair agrees beyond chance (Cohen's kappa), which in real panels goes with correlated
     errors. With a key (a KeyedEvaluation, or its `Dependence`): the actual error correlations.
