@@ -387,8 +387,8 @@ def judge(goal: Goal, share: Share, labelled: int, items: int) -> GoalReached:
         return GoalReached(goal, "not known", f"{between}; not reached, {hope}")
     more = labels_more(half, needed, labelled, items)
     tail = " (all there are)" if labelled + more >= items else ""
-    labels = "label" if more == 1 else "labels"
-    return GoalReached(goal, "not known", f"{between}; not reached, about {more:,} more {labels}{tail}", more)
+    reason = f"{between}; not reached, about {count_noun(more, 'more label')}{tail}"
+    return GoalReached(goal, "not known", reason, more)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -18,11 +18,14 @@ from typing import Any
 
 import numpy as np
 
+from jurors._lazy import LazyModule
 from jurors._numeric import Flags, Floats
 from jurors.errors import OptionError, SketchError, format_first_names, name_positions
 from jurors.evaluate.card import WIDTH, percent
 from jurors.results import Block, Columns, Notes, Result, Table, columns_of, shorten_names
 from jurors.votes.table import Votes
+
+stats: Any = LazyModule("scipy.stats")
 
 EPSILON = 0.2  #: what replacing an expert saves; the paper has .15 for trained annotators and .1 for crowd workers
 FEWEST_ITEMS, FEWEST_ANNOTATORS = 30, 2
@@ -174,7 +177,7 @@ def alternative_test(votes: Votes, candidates: Sequence[str], epsilon: float = E
                 needed=FEWEST_ANNOTATORS,
                 given=len(replaced),
             )
-        corrected = _benjamini_yekutieli(np.array(ahead))
+        corrected = stats.false_discovery_control(ahead, method="by")  # Benjamini and Yekutieli
         rows = (Replaced(*row, float(p), bool(p <= _ALPHA)) for row, p in zip(replaced, corrected, strict=True))
         found.append(Candidate(name, tuple(rows)))
     return AltTest(candidates=tuple(found), epsilon=epsilon, left_out=tuple(left_out))
@@ -192,15 +195,6 @@ def _beside(candidate: Any, people: Any, j: int) -> tuple[Flags, Flags]:
 
 def _p_value(behind: Floats, epsilon: float) -> float:
     """Of a one-sided t test that the mean is below epsilon."""
-    from scipy import stats
-
     if np.ptp(behind) == 0:
         return 0.0 if behind[0] < epsilon else 1.0
     return float(stats.ttest_1samp(behind, epsilon, alternative="less").pvalue)
-
-
-def _benjamini_yekutieli(p: Floats) -> Floats:
-    """p-values corrected for the false discovery rate under any dependence."""
-    from scipy import stats
-
-    return np.asarray(stats.false_discovery_control(p, method="by"))

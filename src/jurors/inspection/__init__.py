@@ -104,15 +104,12 @@ def inspect(source: Any, *, by: Any = None, **reading: Unpack[ReadingOptions]) -
                 return pairs
             opened = open_votes(where, reading)
         except JurorsError as error:
-            raise _for_stream(error, files[0]) if is_stream else error from None
+            if not is_stream:
+                raise
+            bare = copy.copy(error)  # without the name of the temporary file that the stream was stored in
+            bare.args = (error.fault,)
+            raise bare.in_file(files[0]) from None
         return _inspect_votes(opened, shown_files, reading)
-
-
-def _for_stream(error: JurorsError, name: str) -> JurorsError:
-    """The same error, without the name of the temporary file that a stream was stored in."""
-    bare = copy.copy(error)
-    bare.args = (error.fault,)
-    return bare.in_file(name)
 
 
 # -- votes ----------------------------------------------------------------------------------------------------

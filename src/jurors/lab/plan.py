@@ -25,7 +25,7 @@ from jurors.errors import OptionError, SketchError
 from jurors.evaluate.trio import evaluate_trios
 from jurors.jury.grade import grade
 from jurors.lab.simulate import JuryModel, jury_model, parse_probability, simulate
-from jurors.options import Label, Target, verb
+from jurors.options import Grading, Label, Target, verb
 from jurors.results import Columns, Notes, Result, Table, field_values
 from jurors.uncertainty.intervals import interval_around, trio_interval_ends
 from jurors.votes.table import Votes
@@ -285,10 +285,7 @@ def plan(
         raise SketchError(f"grading without an answer key needs at least 3 jurors, got {min(sizes, default=0)}")
     if not 0 < width < 0.5:
         raise OptionError(f"width must lie between 0 and 0.5, got {width}")
-    if not 0 < level < 1:
-        raise OptionError(f"level must lie between 0 and 1, got {level}")
-    if target not in ("test", "population"):
-        raise OptionError(f"target must be 'test' or 'population', got {target!r}")
+    Grading(level=level, target=target, seed=seed)  # which refuses what these cannot be
     missing_rate = float(parse_probability(missing, "missing"))
     if missing_rate == 1:
         raise SketchError("missing must be below 1: with every vote missing, there is nothing to grade")
