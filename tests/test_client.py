@@ -116,9 +116,11 @@ def test_the_key_goes_in_the_header_and_shows_nowhere() -> None:
     assert seen[0].url.raw_path == b"/v1/projects/a%2F..%2Fb/grade?window=last"
     assert "secret" not in repr(client)
     client.retire("shop", "ann", replaced_by="eve")
-    assert (seen[1].url.path, json.loads(seen[1].content)) == (
-        "/v1/projects/shop/retired", {"juror": "ann", "replaced_by": "eve"},
-    )  # fmt: skip
+    client.announce("shop", "zoe")
+    assert [(request.url.path, json.loads(request.content)) for request in seen[1:]] == [
+        ("/v1/projects/shop/retired", {"juror": "ann", "replaced_by": "eve"}),
+        ("/v1/projects/shop/announced", {"juror": "zoe"}),
+    ]
 
 
 def test_a_redirect_does_not_take_the_key_elsewhere() -> None:

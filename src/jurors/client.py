@@ -296,6 +296,12 @@ class _BaseClient(ABC, Generic[_List, _Document, _Number, _Text, _Nothing]):
         retired: _Document = self._send(Call("POST", project_path(project, "retired"), document, given))
         return retired
 
+    def announce(self, project: str, juror: str) -> _Document:
+        """Announce a new juror, or watch a retired one again."""
+        call = Call("POST", project_path(project, "announced"), document, {"juror": juror})
+        announced: _Document = self._send(call)
+        return announced
+
     def history(self, project: str) -> _Document:
         """Get the grades of each window."""
         return self._get(project, "history")

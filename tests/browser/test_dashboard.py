@@ -163,3 +163,9 @@ def test_an_alarm_is_acknowledged_snoozed_and_accepted_and_its_juror_retired(ope
             page.locator("#alarms button", has_text="Retire eve").first.click()
         page.wait_for_selector("#grade-rows .tag:has-text('retired')")
         assert client.alarms("handled")["retired"] == ["eve"]
+        page.locator("summary", has_text="Announce a juror").click()
+        page.fill("#newcomer", "eve")
+        page.locator("#announce button").click()
+        page.wait_for_selector("#announced:has-text('eve is announced.')")
+        page.wait_for_selector("#grade-rows .tag:has-text('retired')", state="detached")
+        assert client.alarms("handled")["retired"] == []

@@ -261,6 +261,13 @@ def test_alarms_are_acknowledged_snoozed_and_accepted_and_jurors_retired() -> No
         monitor.acknowledge(9)
     with pytest.raises(OptionError, match="there is no juror 'zoe'"):
         monitor.retire("zoe")
+    monitor.announce("bob")  # who is watched again, from here on
+    codes, _ = _stream(1000)
+    monitor.learn_many(_votes(codes, "e"))
+    assert _kinds(monitor.alarms()) == [("juror_drift", ("cy",))]
+    codes[:, 1] = 0
+    monitor.learn_many(_votes(codes, "f"))
+    assert _kinds(monitor.alarms())[1:] == [("juror_silent", ("bob",))]
 
 
 def test_an_alarm_is_put_aside_for_a_time_and_a_juror_who_takes_the_place_of_another_is_no_surprise() -> None:
@@ -279,6 +286,7 @@ def test_an_alarm_is_put_aside_for_a_time_and_a_juror_who_takes_the_place_of_ano
         monitor.learn_many(_votes(codes, "a"))
         assert monitor.alarms() == []
         monitor.retire("bob", replaced_by=heir)
+        monitor = Monitor.from_dict(monitor.to_dict())
         votes = _votes(codes, "b")
         monitor.learn_many([(item, "zoe" if juror == "bob" else juror, label) for item, juror, label in votes])
         assert _kinds(monitor.alarms()) == kinds

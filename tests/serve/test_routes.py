@@ -284,6 +284,13 @@ def test_a_juror_who_votes_late_is_not_silent_and_one_who_stopped_is_once_items_
     assert (found["retired"], found["alpha"], found["block"]) == (["j3"], 0.05, "auto")
     assert client.post(f"{SHOP}/alarms/99", json={"action": "accept"}).status_code == 404
     assert client.post(f"{SHOP}/retired", json={"juror": "zoe"}).status_code == 404
+    announced = [client.post(f"{SHOP}/announced", json={"juror": name}).json() for name in ("zoe", "j3")]
+    assert announced == [{"announced": ["zoe"], "retired": ["j3"]}, {"announced": ["zoe"], "retired": []}]
+    assert client.post(f"{SHOP}/announced", json={"juror": "z\ud800"}).status_code == 422
+    arrives = [
+        {**row, "item": f"latest {row['item']}", "juror": row["juror"].replace("j3", "zoe")} for row in rows[:40]
+    ]
+    assert ("new_juror", ["zoe"]) not in alarms_after(client, arrives)
     assert client.post(place, json={"action": "accept", "until": 5}).status_code == 422
     assert client.post(place, json={"action": "snooze", "until": "soon"}).status_code == 400
 
@@ -300,6 +307,8 @@ def test_an_expected_change_raises_no_alarm_and_what_is_watched_cannot_change_la
     for change in changes:
         assert error_of(client.put(SHOP, json=change)) == (409, "option")
     assert client.put("/v1/projects/new", json={"block": "2 bananas"}).status_code == 400
+    for twice in ({"labels": ["yes", "yes"]}, {"item": ["x", "x"]}):
+        assert error_of(client.put("/v1/projects/new", json=twice)) == (422, "bad_body")
 
 
 def test_what_somebody_did_about_an_alarm_is_not_lost_to_an_update_that_began_before(client: TestClient) -> None:

@@ -193,9 +193,10 @@ class StreamAlarm:
 
 _LARGER = 1.05  # a block that is larger by less is the same
 # What a document has by other names: values, sets, and values by series.
-_VALUES = {name: name for name in ("alpha", "jurors", "labels", "late", "block", "expect", "raised")}
-_VALUES["first"] = "_first"
-_SETS = {"retired": "retired", "new": "_new", "announced": "_announced"}
+_VALUES = {name: name for name in ("alpha", "jurors", "labels", "late", "block", "expect", "raised")} | {
+    "first": "_first"
+}
+_SETS = {"retired": "retired", "new": "_new", "announced": "announced"}
 _SERIES = {"sizes": "sizes", "origins": "_origins"}
 
 
@@ -260,7 +261,7 @@ class Drift:
         self._measured = 0  # blocks when that was last tried
         self._began: float | None = None  # the time at which the block began
         self.retired: set[str] = set()  #: jurors who are no longer watched
-        self._announced: set[str] = set()  # jurors who take the place of one
+        self.announced: set[str] = set()  #: jurors whose first vote is no surprise
         self.sizes: dict[tuple[str, int], float] = {}  #: series -> how many items count as one, where it is measured
         self.jurors, self.labels = list(jurors), list(labels)
         self.alarms: list[StreamAlarm] = []  #: the oldest first; of those that are over, the newest only
@@ -383,7 +384,7 @@ class Drift:
                 watched = WatchedSeries(now, len(self.labels), by_label="prevalence" in self.expect)
                 starting += [(subject, series) for subject in SUBJECTS for series in watched.series(subject)]
             self._restart(starting)
-            for name in (name for name in jurors[before:] if name not in self._announced):
+            for name in (name for name in jurors[before:] if name not in self.announced):
                 self._add_note(Alarm("new_juror", "note", f"{name} votes for the first time", jurors=(name,)))
             for label in new_labels:
                 message = f"label {label} appears for the first time"
@@ -425,9 +426,7 @@ class Drift:
         alarm = self.handle(number, "accepted", **details)
         if alarm.active:
             alarm.clear(self.items, self._segments.open.time)
-            watched = self._segments.watched
-            self._restart((subject, series) for subject in SUBJECTS for series in watched.series(subject))
-            self._rebuild()
+            self._restart_all()
         return alarm
 
     def retire(self, juror: str, replaced_by: str | None = None) -> None:
@@ -436,12 +435,20 @@ class Drift:
             message = f"there is no juror {juror!r}; there are {', '.join(self.jurors) or 'none yet'}"
             raise OptionError(message, code="unknown_name", name="juror", value=juror)
         self.retired.add(juror)
-        self._announced |= set() if replaced_by is None else {replaced_by}
+        if replaced_by is not None:
+            self.announce(replaced_by)
         for alarm in self.active:
             if juror in alarm.jurors:
                 self.handle(alarm.id, "retired", juror=juror)
                 alarm.clear(self.items, self._segments.open.time)
         self._rebuild()
+
+    def announce(self, juror: str) -> None:
+        """Expect a new juror, whose first vote then raises no note; one that was retired is watched again."""
+        self.announced.add(juror)
+        if juror in self.retired:
+            self.retired.remove(juror)
+            self._restart_all()
 
     # -- alarms -----------------------------------------------------------------------------------------------------
 
@@ -583,6 +590,11 @@ class Drift:
         raised.raised_time = self._segments.open.time
         self.alarms.append(raised)
         return raised
+
+    def _restart_all(self) -> None:
+        watched = self._segments.watched
+        self._restart((subject, series) for subject in SUBJECTS for series in watched.series(subject))
+        self._rebuild()
 
     def _restart(self, series: Iterable[tuple[str, int]]) -> None:
         """Watch some series (subject, number) anew from here on."""

@@ -407,9 +407,13 @@ class Monitor:
     def retire(self, juror: str, *, replaced_by: str | None = None) -> None:
         """Stop watching a juror, and form majorities without it.
 
-        `replaced_by` names the juror that comes in its place, whose first vote then raises no note.
+        `replaced_by` announces the juror that comes in its place.
         """
         self._detector().retire(juror, replaced_by)
+
+    def announce(self, juror: str) -> None:
+        """Announce a new juror, or watch a retired one again."""
+        self._detector().announce(juror)
 
     def grade_since(self, alarm: int, **grading: Unpack[GradingOptions]) -> Evaluation:
         """The grades since the change that an alarm is about."""

@@ -137,23 +137,26 @@ class Notifier:
     """A background thread of the main process: it sends the alarms that workers raise and clear to webhooks.
 
     The store holds which alarms are known and what is still to be sent, so that a restart loses and repeats nothing. Of
-    several servers on a store, the one that has the lease sends; if it ends, another goes on where it stopped.
+    several servers on a store, the one that has the lease sends; if it ends, another goes on where it stopped. A second
+    thread renews the lease, also while a receiver is slow.
     """
 
-    _LEASE = 60.0  # seconds without a sign of life until another server takes over
+    _LEASE = 10.0  # seconds without a sign of life until another server takes over
 
     def __init__(self, store: SqlStore, notifications: NotificationQueue, every: float = 1.0) -> None:
         self._store, self._queue, self._every = store, notifications, every
-        self._name, self._until, self._renewal = uuid4().hex, -math.inf, -math.inf  # the lease; the monotonic clock
+        self._name, self._until = uuid4().hex, -math.inf  # the lease, by the monotonic clock
         self._examined: dict[int, Any] = {}  # project -> version and pending alarms when it was last examined
         self._ended = Event()
-        self._thread = Thread(target=self._run, name="notifier", daemon=True)
-        self._thread.start()
+        self._threads = [Thread(target=run, name="notifier", daemon=True) for run in (self._run, self._renew)]
+        for thread in self._threads:
+            thread.start()
 
     def close(self) -> None:
         """End after the current step, and leave what is not sent to another server."""
         self._ended.set()
-        self._thread.join()
+        for thread in self._threads:
+            thread.join()
         with suppress(JurorsError):  # the store is down
             if self._has_lease():
                 self._store.lease("notifier", self._name, 0.0)
@@ -162,16 +165,21 @@ class Notifier:
     def _has_lease(self) -> bool:
         """Whether this server is the one that sends; when it becomes so, it goes on where the last one stopped."""
         now = time.monotonic()
-        if now >= self._renewal:
-            is_new = now >= self._until
+        if now >= self._until:
             if not self._store.lease("notifier", self._name, self._LEASE):
-                self._until = -math.inf
                 return False
-            if is_new:
-                self._examined.clear()
-                self._queue.restore(e for state in self._store.notified().values() for e in state["pending"])
-            self._until, self._renewal = now + self._LEASE, now + self._LEASE / 3
+            self._examined.clear()
+            self._queue.restore(e for state in self._store.notified().values() for e in state["pending"])
+            self._until = now + self._LEASE
         return True
+
+    def _renew(self) -> None:
+        while not self._ended.wait(self._LEASE / 4):
+            now = time.monotonic()
+            with suppress(JurorsError):  # the store is down
+                if now < self._until:
+                    is_ours = self._store.lease("notifier", self._name, self._LEASE)
+                    self._until = now + self._LEASE if is_ours else -math.inf
 
     def _run(self) -> None:
         pause = self._every
@@ -201,7 +209,7 @@ class Notifier:
                 if events:
                     self._save(project, alarms.active)
                 self._examined[project.id] = now
-        if self._queue.deliver(self._LEASE / 3):  # slow receivers do not cost the lease
+        if self._queue.deliver(self._LEASE):  # what is sent is stored soon, also with slow receivers
             notified = self._store.notified()  # with what was saved above
             for project in projects:
                 if project.id in notified:

@@ -462,7 +462,8 @@ class AlarmWatch:
         """Leave a detector for the next update; returns a copy to read, whose alarms do not change any more."""
         drift.rest()
         shown = copy.copy(drift)
-        shown.alarms, shown.retired = copy.deepcopy(drift.alarms), set(drift.retired)
+        shown.alarms = copy.deepcopy(drift.alarms)
+        shown.retired, shown.announced = set(drift.retired), set(drift.announced)
         self._detectors[project] = state, drift
         while len(self._detectors) > self.MOST:
             self._detectors.popitem(last=False)

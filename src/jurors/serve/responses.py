@@ -57,6 +57,7 @@ VOTES = {"votes": [{"item": "q1", "juror": "ann", "label": "yes"}, {"item": "q1"
 GOLD: dict[str, Any] = {"gold": [{"item": "q1", "label": "yes"}]}
 ALARM_ACTION: dict[str, Any] = {"action": "snooze", "until": 500, "note": "new prompt"}
 RETIREMENT: dict[str, Any] = {"juror": "gpt-4o", "replaced_by": "gpt-5"}
+ANNOUNCEMENT: dict[str, Any] = {"juror": "gpt-5"}
 PROJECT: dict[str, Any] = {"labels": ["yes", "no"], "window": 1000, "thresholds": {"min_score": 0.8}}
 _ERROR = {
     "type": "object", "required": ["error"],

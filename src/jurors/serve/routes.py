@@ -25,7 +25,7 @@ from jurors.serve.grading import Graded
 from jurors.serve.middleware import ADMIN, OPEN, READ, READ_ANY, WRITE
 from jurors.serve.observability import ServerMetrics
 from jurors.serve.pages import pages_router
-from jurors.serve.responses import ALARM_ACTION, GOLD, PROJECT, RETIREMENT, documented_body
+from jurors.serve.responses import ALARM_ACTION, ANNOUNCEMENT, GOLD, PROJECT, RETIREMENT, documented_body
 from jurors.serve.store import SqlStore, batch_of, is_storable, label_text
 from jurors.serve.votes import votes_router
 from jurors.versions import DOCUMENT
@@ -129,8 +129,9 @@ def put_project(
     # What pydantic cannot know: labels that can be stored, and how many projects there are.
     labels = settings.get("labels", [])
     batch_of([{"item": "-", "juror": "-", "label": label} for label in labels])
-    if len(set(map(label_text, labels))) < len(labels):
-        raise ApiError(422, "bad_body", "labels: a label occurs twice")
+    for what, texts in (("labels", list(map(label_text, labels))), ("item", settings.get("item", []))):
+        if len(set(texts)) < len(texts):
+            raise ApiError(422, "bad_body", f"{what}: a name occurs twice")
     projects = {project.name for project in store.projects()}
     if name not in projects and len(projects) >= limits.projects:
         raise ApiError(
@@ -285,6 +286,22 @@ def retire_juror(name: str, body: Retirement, request: Request) -> dict[str, Any
     """Watch a juror no longer, and clear its alarms: it is silent on purpose."""
     drift = request.app.state.alarms.handle(name, lambda drift: drift.retire(body.juror, body.replaced_by))
     return {"retired": sorted(drift.retired)}
+
+
+class Announcement(BaseModel):
+    """A juror that is about to vote."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [ANNOUNCEMENT]})
+
+    juror: StrictStr
+
+
+@results_router.post("/announced", dependencies=[ADMIN], openapi_extra=documented_body(ANNOUNCEMENT))
+def announce_juror(name: str, body: Announcement, request: Request) -> dict[str, Any]:
+    """Expect a new juror, whose first vote then raises no note; one that was retired is watched again."""
+    (juror,) = batch_of([{"item": "-", "juror": body.juror, "label": "-"}]).jurors  # as its votes name it
+    drift = request.app.state.alarms.handle(name, lambda drift: drift.announce(juror))
+    return {"announced": sorted(drift.announced.difference(drift.jurors)), "retired": sorted(drift.retired)}
 
 
 def _key_name(request: Request) -> str | None:

@@ -427,7 +427,7 @@
     byId("crumb").replaceChildren(...(project === null ? [] : [" / ", isolated(project)]));
     byId("name").textContent = project ?? "";
     byId("item").hidden = byId("desk-keys").hidden = true;
-    byId("alarm-title").textContent = byId("about").textContent = "";
+    byId("alarm-title").textContent = byId("about").textContent = byId("announced").textContent = "";
     document.querySelectorAll("[data-chart]").forEach((box) => { box.replaceChildren(); box.previousElementSibling.replaceChildren(); delete box.dataset.drawn; });
     document.title = project === null ? "jurors" : `${project} – jurors`;
     delete document.documentElement.dataset.shown;
@@ -438,6 +438,19 @@
     sessionStorage.setItem(KEY, byId("key").value.trim());
     byId("key").value = "";
     go();
+  });
+  byId("announce").addEventListener("submit", async (event) => {
+    event.preventDefault();
+    byId("announced").textContent = "";
+    try {
+      await post(place(project, "announced"), { juror: byId("newcomer").value.trim() });
+      trouble("");
+      byId("announced").textContent = `${byId("newcomer").value.trim()} is announced.`;
+      byId("newcomer").value = "";
+      marks = {};
+    } catch (error) {
+      trouble(sentence("Nobody is announced", error.message));
+    }
   });
   byId("key-button").addEventListener("click", () => {
     views += 1;
