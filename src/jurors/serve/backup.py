@@ -172,8 +172,8 @@ def _read_documents(path: Path, allowed: int | None) -> Iterator[dict[str, Any]]
     try:
         with path.open("rb") as raw:
             is_gzip = raw.read(2) == b"\x1f\x8b"
-        with unpacked(path, PIECES, allowed) if is_gzip else path.open("rb") as file:
-            for line in file:
+            raw.seek(0)
+            for line in unpacked(raw, PIECES, allowed) if is_gzip else raw:
                 document = json.loads(line)
                 if "end" in document:
                     is_intact = document == {"end": rows, "checksum": f"sha256:{digest.hexdigest()}"}

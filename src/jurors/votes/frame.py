@@ -15,11 +15,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from importlib.util import find_spec
+from itertools import compress
 from typing import Any, Unpack
 
 import numpy as np
 
+from jurors._lazy import is_computed
 from jurors.errors import VotesError, match_name
 from jurors.options import Reading, TableOptions, check_applies, column_names, item_name
 from jurors.votes.codes import checked_counts, factorize, is_missing
@@ -322,6 +325,11 @@ class Frame:
 
     def facts(self) -> ColumnProfile:
         """What the first rows show."""
+        return self._look[0]
+
+    @cached_property
+    def _look(self) -> tuple[ColumnProfile, dict[int, Column]]:
+        """What the first rows show; where they are all rows, also the columns as `column` encodes them."""
         import narwhals as nw
 
         most = head_rows(len(self.names))
@@ -329,7 +337,13 @@ class Frame:
         plain = [not kind.is_nested() and kind not in (nw.Object, nw.Boolean) for kind in self.kinds]
         series = [decoded(head[:most, k]) for k in range(len(self.names))]
         columns = [column(one, "") if is_plain else one.to_list() for one, is_plain in zip(series, plain, strict=True)]
-        return profile_columns(self.names, columns, len(head) if len(head) <= most else None)
+        if len(head) > most:
+            return profile_columns(self.names, columns), {}
+        is_kept = [
+            one and not (kind.is_decimal() or kind in (nw.Int128, nw.UInt128))
+            for one, kind in zip(plain, self.kinds, strict=True)
+        ]
+        return profile_columns(self.names, columns, len(head)), dict(compress(enumerate(columns), is_kept))
 
     def _count_distinct(self, columns: Sequence[int]) -> tuple[int, Sequence[int]]:
         """How many rows there are, and how many distinct values of these columns."""
@@ -469,7 +483,8 @@ def votes_from_columns(frame: Frame, kept: Any, layout: Layout, options: Reading
     table, names = collect(kept), frame.names
     if not len(table):
         raise frame.no_rows()
-    columns = {k: column(table[f"c{k}"], names[k]) for k in layout.kept if k != layout.count}
+    known = frame._look[1] if frame.is_eager and is_computed(frame, "_look") else {}
+    columns = {k: known.get(k) or column(table[f"c{k}"], names[k]) for k in layout.kept if k != layout.count}
     if layout.kind == "long":
         votes = long_votes([columns[k] for k in layout.used], [names[k] for k in layout.used], options)
         return attach_columns(votes, columns, names, layout, options) if layout.confidence else votes

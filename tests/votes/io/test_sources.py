@@ -22,7 +22,9 @@ from jurors.errors import JurorsError, VotesError
 from jurors.sketch.count import read_sketch
 from jurors.sketch.sketch import Sketch
 from jurors.votes import readers
+from jurors.votes.io import duckdb_table
 from jurors.votes.io import sources as locate
+from jurors.votes.io.csv import FILES, fill_files
 from jurors.votes.key import read_votes_with_key
 from jurors.votes.read import read_votes
 from jurors.votes.readers import Records
@@ -252,20 +254,45 @@ def test_a_stream_is_stored_block_by_block(tmp_path: Path) -> None:
     assert stored.stat().st_size > 10 * peak
 
 
-def test_a_small_file_is_opened_to_see_what_it_is_and_to_read_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+_CSV = b"item,ann,bob\nq1,yes,no\nq2,no,no\n"
+_SMALL = {
+    "lf.csv": _CSV,
+    "crlf.csv": _CSV.replace(b"\n", b"\r\n"),
+    "mixed.csv": _CSV.replace(b"\n", b"\r\n", 1),
+    "quoted.csv": _CSV.replace(b"ann", b'"ann"'),
+    "windows.csv": _CSV.replace(b"ann", "anné".encode("cp1252")),
+    "tabs.tsv": _CSV.replace(b",", b"\t"),
+    "lines.jsonl": b'{"item": "q1", "ann": "yes", "bob": "no"}\n{"item": "q2", "ann": "no", "bob": "no"}\n',
+}
+
+
+@pytest.fixture(scope="module")
+def opened() -> list[str]:
+    """The path of every file that Python opens from now on: such a hook stays for as long as the process."""
+    paths: list[str] = []
+    sys.addaudithook(lambda event, about: paths.append(str(about[0])) if event == "open" else None)
+    return paths
+
+
+@pytest.mark.parametrize("is_packed", [False, True])
+@pytest.mark.parametrize("name", _SMALL)
+def test_a_small_file_is_opened_once(
+    name: str, is_packed: bool, opened: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "votes.csv").write_text("item,ann,bob\nq1,yes,no\nq2,no,no\n")
-    opened: list[Path] = []
-    real: Any = Path.open
+    path = tmp_path / f"{name}{'.gz' * is_packed}"
+    path.write_bytes(gzip.compress(_SMALL[name]) if is_packed else _SMALL[name])
+    opened.clear()
+    calls: list[str] = []
 
-    def counted(path: Path, *how: Any, **more: Any) -> Any:
-        opened.append(path)
-        return real(path, *how, **more)
+    def filled(call: str, *paths: Path) -> str:
+        calls.append(call)
+        return fill_files(call, *paths)
 
-    monkeypatch.setattr(Path, "open", counted)
-    assert read_sketch(tmp_path / "votes.csv").items == 2
-    assert opened.count(tmp_path / "votes.csv") == 2
+    monkeypatch.setattr(duckdb_table, "fill_files", filled)
+    assert read_sketch(path).items == 2
+    assert opened.count(str(path)) == 1
+    by_duckdb = [call for call in calls if FILES in call]  # the keys of JSON take a look of their own
+    assert len(by_duckdb) == (2 if name == "lines.jsonl" else 1)
 
 
 def test_a_named_pipe_is_read_once_and_an_empty_one_is_not_waited_for(

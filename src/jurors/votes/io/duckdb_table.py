@@ -28,7 +28,7 @@ from jurors.options import Progress, Reading, item_name
 from jurors.results import with_formula
 from jurors.votes.findings import same_files
 from jurors.votes.io.csv import FILES, delimited, fill_files, plain_cells
-from jurors.votes.io.local_files import TablePart, file_fault, first_line, local_copy, read_head, row_fault
+from jurors.votes.io.local_files import HEAD, TablePart, file_fault, first_line, local_copy, read_head, row_fault
 from jurors.votes.io.sources import CELLS, OFFLINE, REPEATED, Source, in_bytes, locate, no_tables, shown_source
 from jurors.votes.layout import (
     ITEM_SEPARATOR,
@@ -59,6 +59,7 @@ BLANKS = "".join(filter(str.isspace, map(chr, range(0x3001))))  #: what str.stri
 
 
 _MOST_HEADS = 16  # files whose first bytes are held
+_MOST_CELLS = 2_000_000  # of a small file, most of them empty
 _FIRST_BYTES, _SURE_LINES = 1 << 12, 5  # beside a delimiter's line, the names and one that is cut off
 
 
@@ -72,7 +73,7 @@ def has_rows(con: duckdb.DuckDBPyConnection, part: TablePart) -> bool:
     return con.execute(f"SELECT 1 FROM {_relation([part])} LIMIT 1").fetchone() is not None
 
 
-def open_part(con: duckdb.DuckDBPyConnection, part: TablePart, *, sample: int = 20480) -> TablePart:
+def open_part(con: duckdb.DuckDBPyConnection, part: TablePart, *, sample: int | None = None) -> TablePart:
     """Find how DuckDB reads a file.
 
     Parameters
@@ -80,7 +81,7 @@ def open_part(con: duckdb.DuckDBPyConnection, part: TablePart, *, sample: int = 
     part
         The file.
     sample
-        The number of JSON records whose keys are the columns (-1: all).
+        The number of JSON records whose keys are the columns (-1: all); by default, all of a small file.
 
     Returns
     -------
@@ -88,6 +89,7 @@ def open_part(con: duckdb.DuckDBPyConnection, part: TablePart, *, sample: int = 
         With its columns and their types.
     """
     head = part.head or read_head(part.path)
+    sample = sample or (-1 if len(head) < HEAD else _LOOKED_AT)
     if part.format in CELLS:
         call, names, delimiter = delimited(con, part.path, head, "\t" if part.format == "tsv" else None)
         held = plain_cells(head, delimiter, names, head_rows(len(names)))
@@ -115,6 +117,12 @@ def open_part(con: duckdb.DuckDBPyConnection, part: TablePart, *, sample: int = 
             given=len(opened.names),
         )
     return opened
+
+
+def _is_small(part: TablePart) -> bool:
+    """Whether the first bytes are all of a file of text, and its records few for their keys."""
+    rows = 0 if part.format in CELLS else part.head.count(b"{")
+    return 0 < len(part.head) < HEAD and part.format != "parquet" and rows * len(part.names) <= _MOST_CELLS
 
 
 def _relation(parts: Sequence[TablePart]) -> str:
@@ -431,7 +439,7 @@ class SourceTable:
 
     def every_column(self) -> SourceTable:
         """The same table; of JSON, with the columns of every record, not only of the first 20,000."""
-        if not any("JSON" in part.types for part in self.parts):
+        if not any("JSON" in part.types and part.call != "whole" for part in self.parts):
             return self
         parts = [part if "JSON" not in part.types else open_part(self.con, part, sample=-1) for part in self.parts]
         table = _joined(self.con, parts, self.progress)
@@ -467,7 +475,9 @@ def open_source(source: Source, options: Reading, *, logs: bool = True) -> Itera
         with _naming(name):
             if tool and not located.paths and located.tables:
                 raise OptionError("this is a table, not the log of a tool; leave tool= out", code="does_not_apply")
-            files = Files(located.paths, located.root, located.named, allowed)
+            paths = {place.path for place in located.tables if not place.address}
+            starts = {path: read_head(path) for path in paths} if len(located.tables) == 1 else {}
+            files = Files(located.paths, located.root, located.named, allowed, starts=starts)
             log = find_reader(files, tool) if logs and (tool or not options.format) else None
         if log is not None:
             with _naming(name):
@@ -479,7 +489,7 @@ def open_source(source: Source, options: Reading, *, logs: bool = True) -> Itera
         for k, place in enumerate(located.tables):
             (folder / str(k)).mkdir()
             with _naming(place.name):
-                part = local_copy(place, folder / str(k), options.format, allowed)
+                part = local_copy(place, folder / str(k), options.format, allowed, starts.get(place.path, b""))
             parts.append(part if len(located.tables) <= _MOST_HEADS else replace(part, head=b""))
         with closing(cast("duckdb.DuckDBPyConnection", _Connection(folder, limit, progress))) as con:
             table = _opened(con, parts, progress, allowed)
@@ -561,6 +571,9 @@ def _opened(
     for part in parts:
         with _naming(part.name, part):
             opened.append(open_part(con, part))
+            if len(parts) == 1 and opened[0].held is None and _is_small(opened[0]):  # so that it is read once
+                con.execute(f"CREATE TEMP TABLE whole AS SELECT * FROM {fill_files(opened[0].call, part.path)}")
+                opened = [replace(opened[0], call="whole")]
             if part.format == "parquet":  # a few bytes can hold more cells than there can be votes
                 (rows,) = con.execute("SELECT num_rows FROM parquet_file_metadata(?)", [str(part.path)]).fetchall()[0]
                 REPEATED.check(rows * len(opened[-1].names), part.path.stat().st_size, allowed)

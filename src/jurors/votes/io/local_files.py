@@ -20,8 +20,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from jurors._files import temp_directory
 from jurors.errors import VotesError, format_names, match_name, optional_import
@@ -125,7 +126,9 @@ class TablePart:
     held: list[list[str | None]] | None = field(default=None, repr=False, compare=False)  #: columns, of a small file
 
 
-def local_copy(place: TablePlace, folder: Path, format: Format | None, allowed: int | None) -> TablePart:
+def local_copy(
+    place: TablePlace, folder: Path, format: Format | None, allowed: int | None, head: bytes = b""
+) -> TablePart:
     """Make a file that DuckDB can read.
 
     Parameters
@@ -138,6 +141,8 @@ def local_copy(place: TablePlace, folder: Path, format: Format | None, allowed: 
         Its format, where the caller names it.
     allowed
         How much a packed file may hold, where the caller says.
+    head
+        The file's first bytes, where they are read already.
 
     Returns
     -------
@@ -149,12 +154,12 @@ def local_copy(place: TablePlace, folder: Path, format: Format | None, allowed: 
         copy_postgres(place.address, table)
         return TablePart(table, place.name, "jsonl", "postgresql")
     hint = format or named_format(place.path.name)
-    path, head = place.path, read_head(place.path)
+    path, head = place.path, head or read_head(place.path)
     if head.startswith(_GZIP):
         packed, path = path, folder / "unpacked"
         try:
-            with unpacked(packed, PIECES, allowed) as file, path.open("wb") as out:
-                shutil.copyfileobj(file, out, HEAD)
+            with opened(packed, head) as file, path.open("wb") as out:
+                shutil.copyfileobj(unpacked(file, PIECES, allowed), out, HEAD)
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise damaged_gzip(error) from None
         head = read_head(path)
@@ -179,22 +184,22 @@ def local_copy(place: TablePlace, folder: Path, format: Format | None, allowed: 
         guess = "the text is not UTF-8 and is read as Windows-1252; if letters look wrong, save the file as UTF-8"
         encoding, notes = "cp1252", (Finding("windows_text", guess),)
     if encoding is not None:
-        path = _recoded(path, folder / "utf8", encoding)
+        path = _recoded(opened(path, head), folder / "utf8", encoding)
         head = read_head(path)
     kind = _format_of(head, hint)
     if kind in ("json", "jsonl") and head.startswith(BOM):
-        path, head = _copy(path, folder / "bare", skip=len(BOM)), head.removeprefix(BOM)
+        path, head = _copy(opened(path, head), folder / "bare", skip=len(BOM)), head.removeprefix(BOM)
     if kind in CELLS and _mixes_newlines(path, head):
         # CR LF, CR and LF each as LF; in Latin-1 every byte is a character, so that nothing else changes
-        path = _recoded(path, folder / "even", "latin-1", to="latin-1", newline=None)
+        path = _recoded(opened(path, head), folder / "even", "latin-1", to="latin-1", newline=None)
         head = read_head(path)
     return TablePart(_without_wildcards(path, folder / "file"), place.name, kind, None, notes, head)
 
 
-def _recoded(path: Path, target: Path, encoding: str, *, to: str = "utf-8", newline: str | None = "") -> Path:
+def _recoded(source: BinaryIO, target: Path, encoding: str, *, to: str = "utf-8", newline: str | None = "") -> Path:
     """A copy of the text in another encoding; where `newline` is None, with LF for every line end."""
     try:
-        with path.open(encoding=encoding, newline=newline) as file, target.open("w", encoding=to, newline="") as out:
+        with TextIOWrapper(source, encoding, newline=newline) as file, target.open("w", encoding=to, newline="") as out:
             shutil.copyfileobj(file, out, HEAD)
     except UnicodeError as error:
         raise VotesError(f"the text is {encoding.upper()}, and broken ({str(error)[-60:]}); save it as UTF-8") from None
@@ -205,6 +210,11 @@ def read_head(path: Path) -> bytes:
     """The first bytes of a file: what it is, and what its columns are called."""
     with path.open("rb") as file:
         return file.read(HEAD)
+
+
+def opened(path: Path, head: bytes) -> BinaryIO:
+    """A file, of which the first bytes are read already; one that they are all of is not opened again."""
+    return BytesIO(head) if 0 < len(head) < HEAD else path.open("rb")
 
 
 def _broken_at(head: bytes) -> int | None:
@@ -237,12 +247,12 @@ def _without_wildcards(path: Path, link: Path) -> Path:
     try:
         link.symlink_to(path)
     except OSError:  # links need a permission on Windows
-        return _copy(path, link)
+        return _copy(path.open("rb"), link)
     return link
 
 
-def _copy(path: Path, target: Path, *, skip: int = 0) -> Path:
-    with path.open("rb") as file, target.open("wb") as out:
+def _copy(source: BinaryIO, target: Path, *, skip: int = 0) -> Path:
+    with source as file, target.open("wb") as out:
         file.seek(skip)
         shutil.copyfileobj(file, out, HEAD)
     return target
@@ -250,12 +260,11 @@ def _copy(path: Path, target: Path, *, skip: int = 0) -> Path:
 
 def _mixes_newlines(path: Path, head: bytes) -> bool:
     """Whether lines end in more than one of CR LF, CR and LF, which DuckDB's strict reading refuses or misreads."""
-    if b"\r" not in head and len(head) < HEAD:  # the whole file
-        return False
-    with path.open("rb") as file:
+    with opened(path, head) as file:
         if b"\r" not in head and not any(b"\r" in block for block in iter(lambda: file.read(HEAD), b"")):
             return False
-    with path.open(encoding="latin-1") as text:
+        file.seek(0)
+        text = TextIOWrapper(file, "latin-1")
         while text.read(HEAD):
             pass
         return isinstance(text.newlines, tuple)  # more than one of them

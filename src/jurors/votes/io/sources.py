@@ -458,18 +458,19 @@ def _shown(size: int) -> str:
     return f"{size // 1000**power}{' KMGT'[power].strip()}B"
 
 
-def unpacked(path: Path, room: UnpackLimit, allowed: int | None = None) -> Any:
-    """Open a gzipped file; reading ends in a VotesError once too much has come out for what was read of it."""
-    return io.BufferedReader(_Measured(path, room, allowed), 1 << 16)
+def unpacked(packed: BinaryIO, room: UnpackLimit, allowed: int | None = None) -> BinaryIO:
+    """What an open gzipped file holds; reading ends in a VotesError once too much has come out for what was read."""
+    return io.BufferedReader(_Measured(packed, room, allowed), 1 << 16)
 
 
 class _Measured(io.RawIOBase):
     """A gzipped file that may hold so much."""
 
-    def __init__(self, path: Path, room: UnpackLimit, allowed: int | None) -> None:
-        self._packed = path.open("rb")
-        self._file = gzip.GzipFile(fileobj=self._packed)
-        self._room, self._allowed, self._read, self._size = room, allowed, 0, max(path.stat().st_size, 1)
+    def __init__(self, packed: BinaryIO, room: UnpackLimit, allowed: int | None) -> None:
+        self._packed, self._size = packed, packed.seek(0, io.SEEK_END)
+        packed.seek(0)
+        self._file = gzip.GzipFile(fileobj=packed)
+        self._room, self._allowed, self._read = room, allowed, 0
 
     def readable(self) -> bool:
         """Always."""
@@ -482,9 +483,3 @@ class _Measured(io.RawIOBase):
         report_progress("unpacking", self._packed.tell() / self._size)
         self._room.check(self._read, self._packed.tell(), self._allowed)
         return size
-
-    def close(self) -> None:
-        """Close the file, too."""
-        self._file.close()
-        self._packed.close()
-        super().close()

@@ -15,8 +15,9 @@ import reprlib
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from io import BytesIO
 from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -24,7 +25,7 @@ from typing import Any, TypeAlias
 from jurors.errors import VotesError
 from jurors.options import Label
 from jurors.votes.codes import Finding, python_value
-from jurors.votes.io.local_files import damaged_gzip, damaged_parquet, plainly_named
+from jurors.votes.io.local_files import damaged_gzip, damaged_parquet, opened, plainly_named
 from jurors.votes.io.sources import OFFLINE, PIECES, WHOLE, UnpackLimit, named_format, unpacked
 from jurors.votes.table import Votes
 
@@ -213,13 +214,14 @@ class Files:
     named: frozenset[Path] = frozenset()  #: named by the user one by one: read or refused, never skipped
     allowed: int | None = None  #: bytes that a compressed file may expand to, where the user sets it
     findings: list[Finding] = field(default_factory=list, repr=False, compare=False)  #: appended to by the reader
+    starts: Mapping[Path, bytes] = field(default_factory=dict, repr=False, compare=False)  #: as they lie there
     _heads: dict[Path, bytes] = field(default_factory=dict, repr=False, compare=False)
 
     def head(self, path: Path | None = None) -> bytes:
         """The first bytes of a file (default: the first), decompressed and without a byte order mark."""
         path = self.paths[0] if path is None else path
         if path not in self._heads:
-            with self.open(path) as file:
+            with self.open(path, only_head=True) as file:
                 self._heads[path] = file.read(HEAD).removeprefix(_BOM)
         return self._heads[path]
 
@@ -324,14 +326,14 @@ class Files:
             raise damaged_parquet(error).after(self.name(path)) from None
 
     @contextmanager
-    def open(self, path: Path, limit: UnpackLimit = WHOLE) -> Iterator[Any]:
+    def open(self, path: Path, limit: UnpackLimit = WHOLE, *, only_head: bool = False) -> Iterator[Any]:
         """Open a file in binary mode, decompressed if it is gzipped; faults become a VotesError of one line."""
         try:
-            with path.open("rb") as file:
+            start = self.starts.get(path, b"")
+            with BytesIO(start) if start and only_head else opened(path, start) as file:
                 is_packed = file.read(2) == _GZIP
                 file.seek(0)
-                with unpacked(path, limit, self.allowed) if is_packed else nullcontext(file) as content:
-                    yield content
+                yield unpacked(file, limit, self.allowed) if is_packed else file
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise damaged_gzip(error).after(self.name(path)) from None
         except OSError as error:
