@@ -44,12 +44,13 @@ import math
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from jurors._numeric import Flags, Floats, squarem_step
+from jurors._numeric import Floats, squarem_step
 from jurors.errors import DegenerateSketchError, SketchError, format_first_names, format_names
 from jurors.evaluate.alarms import KINDS, Alarm, AlarmPair, Level, sort_by_severity
 from jurors.evaluate.dependence import LARGE_MISFIT, NOTABLE_MISFIT, SIGNIFICANT
@@ -209,6 +210,7 @@ def _slack(counts: Floats) -> Floats:
 
 _POINTS = 1_200
 _ROUNDS = 36
+_EITHER = np.array([[*up, *(1 - x for x in up)] for up in product((0.0, 1.0), repeat=3)])  # of each juror, one of two
 
 
 def smallest_correlation(sketch: Sketch, *, decoded: DecodedTrios | None = None, seed: int = 0) -> float:
@@ -239,7 +241,7 @@ def smallest_correlation(sketch: Sketch, *, decoded: DecodedTrios | None = None,
     points = rng.random((_POINTS, 4))
     width, best, least = 0.3, points[0], np.inf
     for _ in range(_ROUNDS):
-        correlations = _least_correlation(m, points, least)
+        correlations = _least_correlation(m, points)
         at = int(np.argmin(correlations))
         if correlations[at] < least:
             best, least = points[at], float(correlations[at])
@@ -248,45 +250,22 @@ def smallest_correlation(sketch: Sketch, *, decoded: DecodedTrios | None = None,
     return least
 
 
-def _least_correlation(m: TrioMoments, points: Floats, known: float = np.inf) -> Floats:
-    """The least ε at each point; a point is P_A and, for each juror, the position of d in the range it may have.
-
-    Infinite where it is above `known`: how far does not matter then.
-    """
-    p = 1e-6 + (1 - 2e-6) * points[:, :1]
-    q = 1 - p
-    share = m.single[None]
+def _least_correlation(m: TrioMoments, points: Floats) -> Floats:
+    """The least ε at each point: P_A and, for each juror, the position of d in the range it may have."""
+    places = np.ascontiguousarray(points.T)
+    p = 1e-6 + (1 - 2e-6) * places[0]
+    q, share = 1 - p, m.single[:, None]
     low = np.maximum(-share / p, (share - 1) / q)
     high = np.minimum((1 - share) / p, share / q)
-    d = low + (high - low) * points[:, 1:]
-    e = m.pair - p * q * product_of_others(d)
-    floor = np.abs(e).max(axis=1)
-    least = np.full(len(points), np.inf)
-    at = np.flatnonzero(floor <= known)
-    p, q, d, e = (array[at] for array in (p, q, d, e))
-    left = m.trio - (p * q * (p - q))[:, 0] * d.prod(axis=1)
-    signed = np.sign(d * left[:, None]) * e  # with the sign of each juror's contribution
+    d = low + (high - low) * places[1:]
+    e = m.pair[:, None] - p * q * product_of_others(d, axis=0)
+    left = m.trio - p * q * (p - q) * d.prod(axis=0)
+    signed = np.sign(d * left) * e  # with the sign of each juror's contribution
     d, left = np.abs(d), np.abs(left)
-
-    def is_explained_by(correlation: Floats) -> Flags:
-        """Whether correlations up to this make up what is left of T, point by point; monotone in the correlation."""
-        epsilon = correlation[:, None]
-        reach = np.minimum(p * (epsilon + signed), q * (epsilon - signed))
-        return np.asarray(correlation + (d * reach).sum(axis=1) >= left)
-
-    if np.isfinite(known):
-        enough = is_explained_by(np.full(len(at), known))
-        at = at[enough]
-        p, q, d, signed, left = (array[enough] for array in (p, q, d, signed, left))
-    if len(at):
-        low = floor[at]
-        high = np.maximum(low, left)
-        for _ in range(40):  # bisection
-            middle = (low + high) / 2
-            enough = is_explained_by(middle)
-            high, low = np.where(enough, middle, high), np.where(enough, low, middle)
-        least[at] = high
-    return least
+    # ε makes up ε + Σ d min(p (ε + signed), q (ε - signed)) of what is left: the least of eight lines in ε
+    slopes = np.concatenate([d * p, d * q])
+    reached = (left - _EITHER @ (slopes * np.concatenate([signed, -signed]))) / (1 + _EITHER @ slopes)
+    return np.asarray(np.maximum(np.abs(e).max(axis=0), reached.max(axis=0)))
 
 
 # -- too few distinct jurors -------------------------------------------------------------------------------------------
