@@ -9,10 +9,12 @@ The constants of the intervals are fitted to the panels of LLMs and the simulate
 out the family that is measured; whole panels of people and of programs are not used for the constants. Printed: the
 share of true rates and differences inside 90% intervals, their width and interval score, the orders that are settled
 and leaning with the share of them that is right, and the rank correlation with the truth; with 0, 20, 50 and 100 gold
-items drawn at random. Each family counts once in a mean; ± is its standard error over families. Beside them, for whole
-panels, other ways to get a rate: the binomial interval of the raw rate, `grade` by system, one judge corrected by 50
-gold labels, and PPI++ with 50 gold labels. Then the labels that prove the order of the two closest systems in an audit;
-judges that lean on length, planted and not; and the time that ten systems take.
+items drawn at random. Each family counts once in a mean; ± is its standard error over families. Of a family, it is that
+over its sets or its panels, whichever is larger: the errors of one panel are not independent, and a family of one set
+says nothing about other sets. Beside them, for whole panels, other ways to get a rate: the binomial interval of the raw
+rate, `grade` by system, one judge corrected by 50 gold labels, and PPI++ with 50 gold labels. Then the labels that
+prove the order of the two closest systems in an audit (± over sets); judges that lean on length, planted and not; and
+the time that ten systems take.
 
 Run: python benchmarks/systems.py [--draws 4] [--sets 100] [--leanings 200] > benchmarks/printed/systems.md
 """
@@ -59,7 +61,7 @@ LEVEL = 0.9
 Z = 1.645
 LEVELS = (0.8, 0.9, 0.95)  # whose interval scores choose the constants
 CONSTANTS = {name: getattr(jurors.jury.systems, name) for name in ("_DISAGREEING", "_COMMON", "_UNINFORMED")}
-Outcomes = dict[tuple[str, str, int], list[dict[str, float]]]  # by family, size of the panel and number of gold items
+Outcomes = dict[tuple[str, str, int], list[dict[str, Any]]]  # by family, size of the panel and number of gold items
 Case = tuple[str, Any, list[str], list[str], Any]  # judges, votes, system of each row, true label, good label
 
 
@@ -200,7 +202,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--draws", type=int, default=4)
     parser.add_argument("--leanings", type=int, default=200, help="panels with and without a planted leaning")
-    parser.add_argument("--audits", type=int, default=3, help="draws of each audit by system")
+    parser.add_argument("--audits", type=int, default=12, help="draws of each audit by system")
     parser.add_argument("--sets", type=int, default=100, help="at most so many of a family")
     options = parser.parse_args()
     names = sources(options.sets)
@@ -223,11 +225,15 @@ def main() -> None:
         kinds[family] = kind
         print(name, file=sys.stderr, flush=True)
         with patch.multiple(jurors.jury.systems, **fitted.get(family, fitted[""])):
-            for size, panel, by, truth, good in of_set(name, 0 if kind in NOT_FITTED else options.draws):
+            for k, (size, panel, by, truth, good) in enumerate(
+                of_set(name, 0 if kind in NOT_FITTED else options.draws)
+            ):
+                drawn = panel.jurors if name != "simulated" else k  # what is dealt in two ways is one panel
                 for gold in (0, 50) if kind in NOT_FITTED else GOLD:
                     outcome = judge(panel, by, truth, good, gold, seed=len(found[family, size, gold]))
                     if outcome is not None:
-                        found[family, size, gold].append(outcome)
+                        cluster = {"set": name if name != "simulated" else k, "panel": (name, drawn)}
+                        found[family, size, gold].append(outcome | cluster)
                 for rival, inside in (
                     rivals(panel, by, truth, good).items() if size == "all" and kind not in NOT_FITTED else ()
                 ):
@@ -344,7 +350,7 @@ def _print_means(found: Outcomes, kinds: dict[str, str]) -> None:
     chosen |= {kind: ([kind], None) for kind in seen} | {"people and programs, not fitted": (NOT_FITTED, None)}
     rows = []
     for (what, (of_kinds, only)), gold in product(chosen.items(), GOLD):
-        by_family: dict[str, list[dict[str, float]]] = defaultdict(list)
+        by_family: dict[str, list[dict[str, Any]]] = defaultdict(list)
         for (family, size, many), some in found.items():
             if many == gold and some and kinds[family] in of_kinds and only in (None, size):
                 by_family[family] += some
@@ -353,7 +359,7 @@ def _print_means(found: Outcomes, kinds: dict[str, str]) -> None:
     _print(("means of families", *HEADS), rows)
 
 
-def _mean_cells(by_family: dict[str, list[dict[str, float]]]) -> tuple[str, ...]:
+def _mean_cells(by_family: dict[str, list[dict[str, Any]]]) -> tuple[str, ...]:
     means = np.array([_shares(some) for some in by_family.values()])
     mean = np.nanmean(means, axis=0)
     se = means.std(axis=0, ddof=1) / len(means) ** 0.5 if len(means) > 1 else np.zeros(len(mean))
@@ -370,23 +376,38 @@ def _print_families(found: Outcomes) -> None:
         some = [o for (name, _, many), each in found.items() if (name, many) == (family, gold) for o in each]
         if some:
             m = _shares(some)
-            shown = (f"{m[0]:.0%}", f"{m[1]:.2f}", f"{m[2]:.2f}", f"{m[3]:.0%}", f"{m[4]:.2f}", f"{m[5]:.2f}")
-            rows.append((f"{family}, {len(some)} cases", gold, *shown, *_claims(some), *(f"{x:.2f}" for x in m[6:])))
+            shown = (_with_error(some, "rates"), f"{m[1]:.2f}", f"{m[2]:.2f}",
+                     _with_error(some, "pairs"), f"{m[4]:.2f}", f"{m[5]:.2f}")  # fmt: skip
+            sets, panels = (len({o[cluster] for o in some}) for cluster in ("set", "panel"))
+            about = f"{family}, {sets} sets, {panels} panels, {len(some)} cases"
+            rows.append((about, gold, *shown, *_claims(some), *(f"{x:.2f}" for x in m[6:])))
     _print(("family", *HEADS), rows)
 
 
-def _claims(some: list[dict[str, float]]) -> tuple[str, ...]:
+def _with_error(some: list[dict[str, Any]], what: str) -> str:
+    """The share inside, and its standard error over sets or panels, whichever is larger."""
+    share, errors = _total(some, f"{what} in") / _total(some, what), []
+    for cluster in ("set", "panel"):
+        off: dict[Any, float] = defaultdict(float)
+        for o in some:
+            off[o[cluster]] += o[f"{what} in"] - share * o[what]
+        if len(off) > 1:
+            errors.append((len(off) / (len(off) - 1) * sum(x**2 for x in off.values())) ** 0.5 / _total(some, what))
+    return f"{share:.0%}" + f" ± {max(errors, default=0):.0%}" * bool(errors)
+
+
+def _claims(some: list[dict[str, Any]]) -> tuple[str, ...]:
     settled, right, leaning, right_too = (
         f"{_total(some, name):.0f}" for name in ("settled", "settled right", "leaning", "leaning right")
     )
     return f"{settled} of {_total(some, 'pairs'):.0f}", right, leaning, right_too
 
 
-def _total(some: list[dict[str, float]], name: str) -> float:
+def _total(some: list[dict[str, Any]], name: str) -> float:
     return float(np.nansum([o[name] for o in some]))
 
 
-def _shares(some: list[dict[str, float]]) -> list[float]:
+def _shares(some: list[dict[str, Any]]) -> list[float]:
     rates, pairs = _total(some, "rates"), _total(some, "pairs")
     ranks = [float(np.nanmean([o[name] for o in some])) for name in ("spearman", "of majority", "of best judge")]
     return [
@@ -580,9 +601,12 @@ def _print_audits(draws: int) -> None:
              f"{held} of {4 * draws}")
         )  # fmt: skip
         print(rows[-1], file=sys.stderr, flush=True)
-        ratios.append([n / first for n in labels.values()])
-    means = [f"{x:.2f}" for x in np.exp(np.mean(np.log(ratios), axis=0))]
-    rows.append(("geometric mean, uniform = 1", "", *means, ""))
+        ratios.append(np.log(list(labels.values())))
+    for what, column in (("uniform", 0), ("these two uniform", 2)):
+        beside = np.array(ratios) - np.array(ratios)[:, [column]]
+        mean, error = np.exp(beside.mean(axis=0)), beside.std(axis=0) / max(len(beside) - 1, 1) ** 0.5
+        cells = [f"{x:.2f} ± {x * y:.2f}" for x, y in zip(mean, error, strict=True)]
+        rows.append((f"geometric mean, {what} = 1", "", *cells, ""))
     heads = (
         "audits", "closest gap", f"labels, uniform (most {MOST_LABELS}), all pairs", "by system, all pairs",
         "these two only: uniform, this pair", "by system, all pairs", "by system, this pair (`--between`)",

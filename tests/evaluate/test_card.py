@@ -129,6 +129,10 @@ def test_pass_and_fail_have_their_two_kinds_of_errors() -> None:
     first = result.leaders[0]
     row = next(line for line in result.to_text().splitlines() if line.startswith(f"  {first[-7:]}"))
     assert f"{1 - result.accuracy[first]['fail']:.0%}" == row.split()[-2]  # false passes
+    low, high = keyed.interval.accuracy[first]["fail"]
+    lines = keyed.to_text(full=True).split("kappa")[-1].splitlines()
+    row = next(line for line in lines if line.startswith(f"  {first[-7:]}"))
+    assert row.endswith(f"{100 - 100 * high:.1f} – {100 - 100 * low:.1f}")
 
 
 def test_pass_and_fail_beside_another_label_name_no_kind_of_error() -> None:

@@ -29,9 +29,12 @@ def noticed(votes: object, **options: object) -> list[tuple[str, str, tuple[str,
 
 
 @pytest.mark.parametrize("labels", [("A", "B"), ("first", "second"), ("left", "right")])
-def test_a_judge_that_takes_the_first_position_more_often_than_the_others_is_noted(labels: tuple[str, str]) -> None:
+def test_the_card_names_a_judge_that_takes_the_first_position_more_often_than_the_others(
+    labels: tuple[str, str],
+) -> None:
     votes = np.array(labels)[judged(400, 0.35, 0)]
-    assert noticed(votes, jurors=JUDGES) == [("leans_to_position", "note", ("ann",))]
+    assert noticed(votes, jurors=JUDGES) == [("leans_to_position", "warning", ("ann",))]
+    assert f"! ann gives {labels[0]} to" in jurors.grade(votes, jurors=JUDGES).to_text().replace("'", "")
     assert noticed(np.where(votes == labels[0], "pass", "fail"), jurors=JUDGES) == []
 
 

@@ -381,18 +381,43 @@ def test_models_of_lm_eval_are_jurors_and_the_refusal_names_the_command_that_com
 # -- what cannot be compared, from the shell ---------------------------------------------------------------------------
 
 
-def test_what_cannot_be_compared_is_one_line(tmp_path: Path) -> None:
-    path = tmp_path / "votes.csv"
-    judged({"a": 0.8}, items=80)[0].to_csv(path, index=False)
-    assert "at least two systems, and the column of systems names only 'a'" in refused(
-        "systems", path, "--system", "model"
-    )
-    judged({"a": 0.8, "b": 0.6}, items=80)[0].to_csv(path, index=False)
-    assert "Did you mean 'pass'?" in refused("systems", path, "--system", "model", "--good", "pas")
-    assert "Did you mean 'model'?" in refused("systems", path, "--system", "modle")
-    many = judged({f"s{k}": 0.5 for k in range(501)}, items=2)[0]
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("systems one.csv --system model", "at least two systems, and the column of systems names only 'a'"),
+        ("systems two.csv", "name the column of systems with --system, one of 'model', 'length', 'word'"),
+        ("systems two.csv --system modle", "Did you mean 'model'?"),
+        ("systems two.csv --system model --good pas", "Did you mean 'pass'?"),
+        ("systems two.csv --system model --gold gold.csv", "none of the 1 items of the answer key (such as 'q999:a')"),
+        ("systems two.csv --system model --covariate lenght", "Did you mean 'length'?"),
+        ("systems two.csv --system model --covariate flat", "'flat' has one value only, '7'"),
+        ("systems two.csv --system model --covariate word", "160 different texts; give numbers, or 2 to 12 categories"),
+        ("systems two.csv --system model --adjust flat", "'flat' has one value only, '7'"),
+        ("systems two.csv --system model --family x=judge_0,c", "there is no judge or system 'c'"),
+        ("systems two.csv --system model --not-own-family", "name both with --family"),
+        ("compare panel.csv --panels --price judge_9=1", "there is no juror 'judge_9'"),
+        ("check two.csv --system model --min-difference a-x:0", "there is no system 'x'"),
+        ("check two.csv --system model --max-regression 0.1 --baseline old.json", "schema 9, and this version reads 1"),
+        ("audit plan two.csv --system model --between a,x", "there is no system 'x'"),
+    ],
+)
+def test_what_cannot_be_compared_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    frame = judged({"a": 0.8, "b": 0.6}, items=80)[0].assign(length=range(160), flat=7)
+    frame["word"] = [f"w{k}" for k in range(160)]
+    frame.to_csv("two.csv", index=False)
+    frame[frame.model == "a"].to_csv("one.csv", index=False)
+    frame.filter(like="judge").to_csv("panel.csv", index=False)
+    Path("gold.csv").write_text("item,label\nq999:a,pass\n")
+    Path("old.json").write_text('{"schema": "jurors.systems/9"}')
+    assert message in refused(*command.split())
+
+
+def test_more_than_500_systems_are_another_column() -> None:
     with pytest.raises(OptionError, match="at most 500 systems"):
-        jurors.systems(many, by="model")
+        jurors.systems(judged({f"s{k}": 0.5 for k in range(501)}, items=2)[0], by="model")
 
 
 def test_systems_without_common_questions_are_compared_and_called_unpaired(tmp_path: Path) -> None:

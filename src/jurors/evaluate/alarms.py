@@ -129,9 +129,8 @@ _KINDS = (
         "Check {who}", ("clearly_weak_juror",),
     ),
     AlarmKind(
-        "position_bias", _ANY,
-        "a juror's answers follow the position of what it compares. A warning if both orders of pairs show it in votes "
-        "for A and B, a note if only the other jurors do",
+        "position_bias", _LOUD,
+        "a juror's answers follow the position of what it compares; in votes for A and B, a warning",
         "Leave out {who}, or present every pair in both orders",
         ("answers_by_position", "follows_position", "leans_to_position"), "follows the position",
     ),

@@ -537,13 +537,11 @@ def card_cells(e: Evaluation | KeyedEvaluation, jurors: Sequence[str]) -> tuple[
     (list, list)
     """
     own: Any = e
-    nothing = (float("nan"),) * 2
     if is_keyed := not hasattr(e, "calibrated"):
         graded, level, digits = own.solution.to_float(), 0.95, 1
-        ends = {j: own.interval.score[j] or nothing for j in jurors}
     else:
         graded, level, digits = own, own.level, _decimals(own)
-        ends = {j: own.interval_of("score", j) for j in jurors}
+    ends = {j: own.interval_of("score", j) for j in jurors}
     columns: list[_Column] = []
     if e.ordered is not None:
         columns.append(("mean error", [_decimal(e.ordered.mean_error[j]) for j in jurors]))
@@ -556,7 +554,7 @@ def card_cells(e: Evaluation | KeyedEvaluation, jurors: Sequence[str]) -> tuple[
     if is_keyed:
         if e.ordered is None:
             columns.insert(-1, ("kappa", [_decimal(own.kappa[j]) for j in jurors]))
-        return columns, _label_columns(e.labels, graded.accuracy, jurors, digits)
+        return columns, _label_columns(e, graded.accuracy, jurors, digits)
     if (other := own.without_family) is not None:
         ends = {j: other.interval_of("score", j) for j in jurors}
         cells = [f"{percent(other.score.get(j), digits)} ({percent_range(ends[j], digits)})" for j in jurors]
@@ -566,26 +564,28 @@ def card_cells(e: Evaluation | KeyedEvaluation, jurors: Sequence[str]) -> tuple[
         columns[0] = ("precision", columns[0][1])
         columns[-1:] = [("coverage", [percent(row[4]) for row in rows]), columns[-1]]
         return columns, [("label", ["–" if row[0] is None else _label_text(row[0]) for row in rows])]
-    return columns, [] if own.exam else _label_columns(e.labels, own.accuracy, jurors, digits)
+    return columns, [] if own.exam else _label_columns(e, own.accuracy, jurors, digits)
 
 
 def _label_columns(
-    labels: Sequence[Label], accuracy: Mapping[str, Any], jurors: Sequence[str], digits: int
-) -> list[_Column]:
-    """A column per label: its accuracy, or the rates of false passes and false fails."""
+    e: Evaluation | KeyedEvaluation, accuracy: Mapping[str, Any], jurors: Sequence[str], digits: int, level: str = ""
+) -> list[_Column]:  # fmt: skip
+    """A column per label: its accuracy, or the rates of false passes and false fails; with `level`, intervals, too."""
+    labels = e.labels
     names = {str(a).casefold(): a for a in labels}
     pair = next(((good, bad) for good, bad in _PASS_FAIL.items() if set(names) == {good, bad}), None)
     pair = pair if len(labels) == 2 else None  # of fail, pass and Pass, two would be called alike
     columns = []
-    for a in labels:
+    for a in labels if pair is None else labels[::-1]:
+        head = f"on {_label_text(a)}"
         values = [accuracy[j].get(a) if j in accuracy else None for j in jurors]
+        ends = [e.interval_of("accuracy", j, a) for j in jurors] if level else []
         if pair is not None:  # an item of the other label that passes, or fails, is an error of that name
-            other = pair[1] if str(a).casefold() == pair[0] else pair[0]
-            errors = [None if x is None else 1 - x for x in values]
-            columns.append((f"false {names[other]}", [percent(x, digits) for x in errors]))
-        else:
-            columns.append((f"on {_label_text(a)}", [percent(x, digits) for x in values]))
-    return columns[::-1] if pair is not None else columns
+            head = f"false {names[pair[1] if str(a).casefold() == pair[0] else pair[0]]}"
+            values, ends = [None if x is None else 1 - x for x in values], [(1 - high, 1 - low) for low, high in ends]
+        columns.append((head, [percent(x, digits) for x in values]))
+        columns += [(level, [percent_range(x, digits) for x in ends])] if level else []
+    return columns
 
 
 def _fitting_names(jurors: Sequence[str], columns: list[_Column], by_label: list[_Column]) -> dict[str, str]:
@@ -654,7 +654,10 @@ def _full_blocks(e: Evaluation) -> list[Block]:
     blocks: list[Block] = []
     level, short = f"{e.level * 100:g}%", short_names(e.jurors)
     if e.has_grades and not e.exam and e.rules is None:
-        blocks += [_beside_majority(e, e, "prevalence", ("label", "prevalence")), accuracy_table(e)]
+        blocks += [
+            _beside_majority(e, e, "prevalence", ("label", "prevalence")),
+            _accuracy_table(e, [j for j in e.jurors if j in e.accuracy]),
+        ]
     if e.dependence:
         rows = tuple(
             (*(short[j] for j in pair.jurors), f"{pair.kappa:+z.2f}", f"{pair.correlation:+z.2f}",
@@ -696,28 +699,26 @@ def _beside_majority(
     return Table((*heads, f"{e.level * 100:g}%", "if majority is right"), tuple(rows), title=title, right=(1, 2, 3))
 
 
-def accuracy_table(e: Evaluation) -> Table:
-    """Every juror's accuracy on each label with its interval; of many labels, the best and the worst.
-
-    Returns
-    -------
-    Table
-    """
-    rows: list[tuple[str, ...]] = []
-    short = short_names(e.jurors)
+def _accuracy_table(e: Evaluation | KeyedEvaluation, jurors: Sequence[str]) -> Table:
+    """Each juror's accuracy on each label, and kappa with a key, with intervals; of many labels, best and worst."""
+    own: Any = e
+    keyed = None if hasattr(e, "calibrated") else own
+    accuracy, level = (
+        (own.accuracy, f"{own.level * 100:g}%") if keyed is None else (own.solution.to_float().accuracy, "95%")
+    )
+    columns: list[_Column] = []
     if len(e.labels) > _MOST_LABELS:
-        for j in e.jurors:
-            known = [(x, str(a)) for a, x in e.accuracy.get(j, {}).items() if x is not None and x == x]
-            cells = [f"{a} {percent(x)}" for x, a in (max(known), min(known))] if known else ["–", "–"]
-            rows.append((short[j], *cells))
-        return Table(("juror", "best on", "worst on"), tuple(rows), right=(1, 2))
-    heads = ["juror", *(head for a in e.labels for head in (f"on {_level(a)}", f"{e.level * 100:g}%"))]
-    for j in (j for j in e.jurors if j in e.accuracy):
-        cells = [short[j]]
-        for a in e.labels:
-            cells += percent(e.accuracy[j].get(a)), percent_range(e.interval_of("accuracy", j, a))
-        rows.append(tuple(cells))
-    return Table(tuple(heads), tuple(rows), right=tuple(range(1, len(heads))))
+        known = [[(x, str(a)) for a, x in accuracy[j].items() if x is not None and x == x] for j in jurors]
+        for head, pick in (("best on", max), ("worst on", min)):
+            best = [pick(some) if some else None for some in known]
+            columns.append((head, ["–" if x is None else f"{x[1]} {percent(x[0])}" for x in best]))
+    else:
+        columns = _label_columns(e, accuracy, jurors, 1, level)
+    if keyed is not None and e.ordered is None:
+        ends = [" – ".join(map(_decimal, keyed.interval.kappa[j] or ())) for j in jurors]
+        columns = [("kappa", [_decimal(keyed.kappa[j]) for j in jurors]), (level, ends), *columns]
+    rows = zip([short_names(e.jurors)[j] for j in jurors], *(cells for _, cells in columns), strict=True)
+    return Table(("juror", *(head for head, _ in columns)), tuple(rows), right=tuple(range(1, len(columns) + 1)))
 
 
 def level_tables(e: Evaluation | KeyedEvaluation) -> list[Table]:
@@ -955,6 +956,7 @@ def score_tables(keyed: KeyedEvaluation, options: CardOptions = SHORT) -> list[B
         return blocks
     prevalence = tuple((str(_level(a)), percent(x)) for a, x in floats.prevalence.items())
     blocks += [
+        _accuracy_table(keyed, shown),
         Table(("label", "prevalence"), prevalence, right=(1,)),
         *level_tables(keyed),
         *repeat_tables(keyed.repeats),
@@ -970,5 +972,5 @@ def score_tables(keyed: KeyedEvaluation, options: CardOptions = SHORT) -> list[B
     groups.sort(key=lambda row: -max((abs(x) for x in row[1:] if x is not None), default=0.0))
     cells = tuple((who, *(None if x is None else f"{x:+z.6f}" for x in values)) for who, *values in groups[:60])
     title = "error correlations" + f" (the 60 largest of {len(groups):,})" * (len(groups) > 60)
-    heads = ["jurors", *(f"on {_level(a)}" for a in labels)]
-    return [*blocks, Table(tuple(heads), cells, title=title, right=tuple(range(1, len(heads))))]
+    heads = ("jurors", *(f"on {_level(a)}" for a in labels))
+    return [*blocks, Table(heads, cells, title=title, right=tuple(range(1, len(heads))))]

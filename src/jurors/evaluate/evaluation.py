@@ -591,6 +591,10 @@ class KeyedEvaluation(_Solved, Drawable):
         )
         return Intervals(score=score, accuracy=accuracy, kappa=kappa)
 
+    def interval_of(self, statistic: str, *names: Any) -> tuple[float, float]:
+        """The interval of one statistic, (NaN, NaN) where there is none."""
+        return _ends(vars(self.interval), statistic, *names)
+
     @cached_property
     def _joint(self) -> Floats:
         """(jurors, true labels, votes): how many items."""

@@ -227,7 +227,7 @@ def find_leanings(
 _POSITIONS = (("a", "b"), ("first", "second"), ("left", "right"))
 _NUMBERED_POSITIONS = ("1", "2")  # only where a column holds the order
 _ORDER_WORDS = ("order", "position", "presentation", "swap", "swapped", "flipped", "reversed", "permutation")
-_SURE, _LEAST_LEAN, _EVEN = 0.01, 0.1, (0.4, 0.6)  # significance, points, and the share of A that is about half
+_SURE, _LEAST_LEAN, _EVEN = 0.01, 0.05, (0.4, 0.6)  # significance, points, and the share of A that is about half
 
 
 def names_order(item: str | Sequence[str] | None) -> bool:
@@ -313,11 +313,9 @@ def _lean_to_position(votes: Votes, first: Floats) -> tuple[Alarm, ...]:
                 apart = first[at, j] - np.nanmean(others[at], axis=1)
                 mean = float(np.average(apart, weights=weights[at]))
                 spread = float(np.average((apart - mean) ** 2, weights=weights[at]) / weights[at].sum()) ** 0.5
-                off[j] = mean, abs(mean) / max(spread, 1e-12)
+                off[j] = mean, (abs(mean) - _LEAST_LEAN) / max(spread, 1e-12)
         far = max(off, key=lambda j: abs(off[j][0]), default=None)
-        if far is None or abs(off[far][0]) < _LEAST_LEAN:
-            break
-        if 2 * NormalDist().cdf(-off[far][1]) * len(left) > _SURE:
+        if far is None or 2 * NormalDist().cdf(-off[far][1]) * len(left) > _SURE:
             break
         left.remove(far)
         juror, points = votes.jurors[far], off[far][0]
@@ -325,7 +323,7 @@ def _lean_to_position(votes: Votes, first: Floats) -> tuple[Alarm, ...]:
             f"{juror!r} gives {votes.labels[0 if points > 0 else 1]!r} to {abs(points) * 100:.0f} points more of the "
             "items than the other jurors do: it may follow the position; only both orders of a pair show that"
         )
-        found.append(Alarm("leans_to_position", "note", message, points, (juror,)))
+        found.append(Alarm("leans_to_position", "warning", message, points, (juror,)))
     return tuple(found)
 
 
