@@ -511,7 +511,7 @@ def label(
     source
         As in `grade`.
     evaluation
-        The result of `grade` on the same votes, to grade only once.
+        The result of `grade` on the same votes, to grade only once; with gold items, pass `gold` again.
     by
         Label every item by the rule of its own group, as in `grade`.
 
@@ -561,9 +561,9 @@ def _label(source: Any, evaluation: Evaluation | None, by: Any, grading: Any, re
         return cast("Labelling", replace(valued, parts=parts) if parts else valued)
     if evaluation is None:
         evaluation, counted, known = grade_rows(accepted, intervals=False, **grading)
-    elif grading:
-        message = f"evaluation= is graded already, so {next(iter(grading))}= has no effect; leave one of them out"
-        raise OptionError(message, code="does_not_apply", name=next(iter(grading)))
+    elif idle := [name for name in grading if name != "gold"]:
+        message = f"evaluation= is graded already, so {idle[0]}= has no effect; leave one of them out"
+        raise OptionError(message, code="does_not_apply", name=idle[0])
     else:
         graded, votes = evaluation.sketch, source_votes(accepted)
         if graded is not None and set(graded.labels) > set(votes.labels):  # gold items have labels of their own
@@ -576,6 +576,14 @@ def _label(source: Any, evaluation: Evaluation | None, by: Any, grading: Any, re
             or not np.array_equal(graded.counts, counted.sketch.counts)
         ):
             raise SketchError("evaluation= was made from other votes; grade these votes, or leave it out")
+        given: Any = None
+        used: Any = getattr(evaluation.calibration, "gold", None)
+        if (gold := grading.get("gold")) is not None:
+            counted, known = counted.align_gold(gold)
+            given = counted.by_tuple(known)
+        if not np.array_equal(used, given):
+            message = "evaluation= was graded with other gold items; pass the gold= that you graded with"
+            raise OptionError(message, code="does_not_apply", name="gold")
     partition = evaluation.partition
     if partition is None:
         message = "no solution explains the votes, so all labels are majority votes without a probability"
@@ -587,19 +595,20 @@ def _label(source: Any, evaluation: Evaluation | None, by: Any, grading: Any, re
     labelled = label_rows(counted.votes, counted.tuple_of_row, partition, **about)
     if evaluation.without_family is not None and (other := evaluation.without_family.partition) is not None:
         without = label_rows(counted.votes, counted.tuple_of_row, other, method=evaluation.method)
-        labelled = replace(labelled, without_family=without if known is None else settle(without, known))
+        labelled = replace(labelled, without_family=settle(without, known, evaluation.without_family.wrong_labels))
     if parts := _item_parts(labelled.items, counted.votes.item_columns, source):
         labelled = replace(labelled, parts=parts)
+    return settle(labelled, known, evaluation.wrong_labels)
+
+
+def settle(labelled: Labelling, known: Integers | None, expected: float | None) -> Labelling:
+    """Give gold items (-1: none) their true label, with certainty, and all labels their expected share of errors."""
     if known is None:
         return labelled
-    return replace(settle(labelled, known), expected=evaluation.wrong_labels)
-
-
-def settle(labelled: Labelling, known: Integers) -> Labelling:
-    """Give gold items (-1: none) their true label, with certainty."""
     is_gold = known >= 0
     return replace(
         labelled,
+        expected=expected,
         levels=None if labelled.levels is None else labelled.levels.settled(known, labelled.labels),
         codes=np.where(is_gold, known, labelled.codes).astype(labelled.codes.dtype),
         probability=np.where(is_gold, 1.0, labelled.probability),

@@ -185,7 +185,7 @@ def actions(
         wrong, size = float(np.sum(1 - labelling.probability[review])), len(review)
         if wrong >= 1 and size < len(labelling):
             text = f"Check the {size} labels that are the least likely to be right"
-            text += f": about {wrong:,.0f} of them are wrong"
+            text += f": about {wrong:,.0f} of them are wrong" if labelling.expected is None else ""
             steps.append(Action(text, command("label", "--review", str(size))))
     if not loud and not (check and check.speaks_against):
         watch = "Check every new batch in your pipeline: the exit status is 3 if an alarm is raised"

@@ -104,8 +104,7 @@ def find_findings(
             counted.votes, counted.tuple_of_row, partition, level=evaluation.level, method=evaluation.method,
             alarms=evaluation.alarms,
         )  # fmt: skip
-        if known is not None:
-            labelling = replace(settle(labelling, known), expected=evaluation.wrong_labels)
+        labelling = settle(labelling, known, evaluation.wrong_labels)
         queue = labelling.for_review(_MAX_QUEUED, counted.votes, texts)
     audit = None if audited is None else evaluate_audit(audited, evaluation, evaluation.level)
     comparison = _compare(evaluation, counted, keyed)
