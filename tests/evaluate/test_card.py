@@ -27,6 +27,7 @@ from jurors.evaluate.card import CardOptions, select_rows, shown_jurors
 from jurors.evaluate.ranking import rank_jurors
 from jurors.jury.compare import score_labels
 from jurors.options import Label
+from jurors.reporting.charts.base import in_rank_order
 from jurors.reporting.page import report_html
 from jurors.results import shorten_names
 
@@ -155,6 +156,24 @@ def test_the_headline_and_the_first_row_name_the_same_juror() -> None:
         named = f"any of the {len(result.jurors)} may be" if len(result.leaders) == len(result.jurors) else first
         assert headline.split("best: ")[1].startswith(named)
         assert result.leaders[0].endswith(first)
+
+
+def test_jurors_are_sorted_by_rank_or_by_the_estimate_and_charts_have_the_order_of_the_card() -> None:
+    pytest.importorskip("altair")
+    votes = panel(8, ("yes", "no"), seed=3)
+    votes.codes[40:, 0] = -1  # one juror is known less well than the others
+    result, key = jurors.grade(votes), dict(enumerate(jurors.label(votes).label.tolist()))
+    both: tuple[Any, ...] = (result, jurors.score(votes, key))
+    for graded in both:
+        low = {j: graded.interval.score[j][0] for j in graded.jurors}
+        value = dict(graded.score if graded is result else graded.solution.to_float().score)
+        by_name, orders = {short: j for j, short in short_names(graded.jurors).items()}, {}
+        for order in ("rank", "accuracy"):
+            table = next(x for x in graded.to_text(sort=order).split("\n\n") if x.startswith("  juror"))
+            orders[order] = [by_name[line.split()[0]] for line in table.splitlines()[1:]]
+        assert orders["accuracy"] == sorted(value, key=lambda j: -value[j])
+        assert orders["rank"] == in_rank_order(graded, graded.jurors) == sorted(low, key=lambda j: -low[j])
+        assert orders["rank"] != orders["accuracy"]
 
 
 def test_long_names_lose_what_all_share_and_stay_distinct() -> None:

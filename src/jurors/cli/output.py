@@ -337,7 +337,8 @@ _CARD_OPTIONS = {
     "full": click.option("--full", is_flag=True, help="Show everything, however long it is."),
     "top": click.option("--top", type=click.IntRange(min=1), metavar="N",
                         help="Show the N first and the N last only."),
-    "sort": click.option("--sort", type=click.Choice(["accuracy", "votes", "name"]), help="The order of the jurors."),
+    "sort": click.option("--sort", type=click.Choice(["rank", "accuracy", "votes", "name"]),
+                         help="The order of the jurors: rank is by the lower end of the interval.  [default: rank]"),
     "min_votes": click.option("--min-votes", type=click.IntRange(min=1), metavar="N",
                               help="Leave out jurors with fewer votes."),
 }  # fmt: skip
