@@ -499,17 +499,29 @@ def next_steps(e: Evaluation) -> list[str]:
     list of str
         One sentence, or none where gold would not help.
     """
-    leaders = e.leaders or e.ranking.order[:1]
-    if not leaders or e.calibrated is None or e.items < 2 * FEW_GOLD:
+    if not e.ranking.order or e.calibrated is None or e.items < 2 * FEW_GOLD:
         return []
-    (low, high), forecast = e.interval_of("score", leaders[0]), e.calibrated.with_gold(FEW_GOLD)
-    then = float("nan") if forecast is None else forecast[leaders[0]]
-    if not then < _WORTH * (high - low) / 2:
+    forecast: Mapping[str, float] = e.calibrated.with_gold(FEW_GOLD) or {}
+    known = [j for j, width in forecast.items() if width == width]
+    now, then = mean_half_width(e, known), float(np.mean([forecast[j] for j in known])) if known else np.nan
+    if not then < _WORTH * now:
         return []
-    now, then = (high - low) * 50, max(then * 100, 1)
+    now, then = now * 100, max(then * 100, 1)
     more, after = ("", "") if e.gold is None else (" more", " --after SHEET")  # draws no item of the sheet again
     command = f"jurors audit plan FILE -n {FEW_GOLD}{after}"
-    return [f"Next: label {FEW_GOLD}{more} items ({command}): ± {now:.0f} becomes about ± {then:.0f}."]
+    return [f"Next: label {FEW_GOLD}{more} items ({command}): on average, ± {now:.0f} becomes about ± {then:.0f}."]
+
+
+def mean_half_width(e: Evaluation, jurors: Iterable[str]) -> float:
+    """The mean half width of the intervals of these jurors' scores that are known; infinite where none is.
+
+    Returns
+    -------
+    float
+    """
+    ends = (e.interval_of("score", j) for j in jurors)
+    known = [(high - low) / 2 for low, high in ends if low == low]
+    return sum(known) / len(known) if known else float("inf")
 
 
 def shown_jurors(e: Evaluation, options: CardOptions) -> tuple[list[str], int]:
