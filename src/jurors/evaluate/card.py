@@ -851,7 +851,8 @@ def basis_lines(e: Evaluation) -> list[str]:
     gold = f" and {shared.gold_items:,} gold items" if shared.gold_items else ""
     low, high = shared.interval
     about = f"{shared.median:.2f}" + ("" if low == high else f" ({low:.2f} – {high:.2f})")
-    return [f"Calibrated with a shared error of {about}, {source}{gold}."]
+    what = "It says how overconfident such panels are, not how far the errors of these jurors are correlated."
+    return [f"Calibrated with a shared error of {about}, {source}{gold}. {what}"]
 
 
 # -- a table of rows: CSV and data frames -----------------------------------------------------------------------
