@@ -5,6 +5,7 @@ Four tables, each family of sets counting once:
 - `pairs`: panels of 4 to 40 jurors drawn from the reference juries. How often the pair with the highest Cohen's
   kappa (`Evaluation.dependence`) is the pair whose errors are truly the most correlated; how far the effective number
   of jurors is off; and how often its 95% interval, made without the family of the set, holds it.
+- `gold`: the same number with 20, 50 and 100 random gold items, of panels of 4 to 10 with three times as many items.
 - `best`: panels of 3, 5, 7 and 10, and whole ones of up to 10, with and without gold, by the reference juries of other
   families. How often `Evaluation.best` names a juror, whether it is the best by the key, and whether `leaders` hold the
   best of the jurors that can be ranked, and of all.
@@ -12,7 +13,7 @@ Four tables, each family of sets counting once:
   `family=`, and without it but with gold labels.
 - `declared`: panels of 5, 7 and 10, where the truly most correlated pair, and a random pair, is declared as a family.
 
-Run: python benchmarks/shared_errors.py [pairs] [best] [planted] [declared] [--draws 2] [--runs 40]
+Run: python benchmarks/shared_errors.py [pairs] [gold] [best] [planted] [declared] [--draws 2] [--runs 40]
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ import jurors
 from jurors.errors import JurorsError
 from jurors.evaluate.agreement import panel_dependence
 from jurors.evaluate.dependence import dependence_with_key
+from jurors.evaluate.evaluation import evaluate_with_key
 from jurors.results import Table
 from jurors.uncertainty.reference import Population, fit_population, shipped_juries
 
@@ -123,6 +125,31 @@ def pairs_table(draws: int) -> None:
     add_coverage([row for rows in found.values() for row in rows])
     columns = {"by kappa": ".0%", "effective, by kappa": ".2f"}
     show("the most correlated pair is right; error of the effective number", found, columns | {"inside 95%": ".0%"})
+
+
+def gold_table(draws: int) -> None:
+    """The effective number with gold items, beside what kappa and the gold items say alone."""
+    found: dict[Any, list[tuple[str, dict[str, float]]]] = defaultdict(list)
+    rng = np.random.default_rng(0)
+    for family, _, votes, key in drawn_panels(draws, (4, 5, 7, 10)):
+        try:
+            keyed = jurors.score(votes, key)
+            by_label = keyed.by_true_label.astype(int)
+            alone, truth = panel_dependence(keyed.sketch), dependence_with_key(keyed).effective_jurors
+        except JurorsError:
+            continue
+        for number in (n for n in (20, 50, 100) if alone is not None and 3 * n <= keyed.items):
+            at = rng.choice(np.repeat(np.arange(by_label.size), by_label.ravel()), number, replace=False)
+            gold = np.bincount(at, minlength=by_label.size).reshape(by_label.shape)
+            shown = dependence_with_key(evaluate_with_key(keyed.sketch, gold))
+            both = panel_dependence(keyed.sketch, gold=(shown.correlation, shown.items))
+            errors: dict[str, Any] = {"by kappa": alone, "by gold": shown, "by both": both}
+            one = {name: abs(x.effective_jurors - truth) for name, x in errors.items()}
+            assert both is not None
+            one["inside 95%"] = float(both.interval[0] - 1e-9 <= truth <= both.interval[1] + 1e-9)
+            found[f"{number} gold items"].append((family, one))
+    columns = dict.fromkeys(("by kappa", "by gold", "by both"), ".2f") | {"inside 95%": ".0%"}
+    show("error of the effective number, with gold", found, columns)
 
 
 @cache
@@ -295,15 +322,16 @@ def _real_figures(graded: Any, keyed: Any, labels: Any, key: Any) -> dict[str, f
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("tables", nargs="*", choices=["pairs", "best", "planted", "declared", []])
+    parser.add_argument("tables", nargs="*", choices=["pairs", "gold", "best", "planted", "declared", []])
     parser.add_argument("--draws", type=int, default=2)
     parser.add_argument("--runs", type=int, default=40)
     options = parser.parse_args()
-    for name in options.tables or ("pairs", "best", "planted", "declared"):
+    for name in options.tables or ("pairs", "gold", "best", "planted", "declared"):
         if name == "planted":
             planted_table(options.runs)
         else:
-            {"pairs": pairs_table, "best": best_table, "declared": declared_table}[name](options.draws)
+            tables = {"pairs": pairs_table, "gold": gold_table, "best": best_table, "declared": declared_table}
+            tables[name](options.draws)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,39 @@ def test_labels_have_the_expected_share_of_wrong_ones(votes: jurors.Votes, resul
     frame = labels.to_frame()
     wrong = np.average(1 - frame.probability, weights=votes.counts)
     assert wrong == pytest.approx(result.wrong_labels, abs=1e-6)
+
+
+@pytest.fixture(scope="module")
+def with_gold() -> tuple[jurors.Votes, dict[int, str], Evaluation]:
+    """Five judges, and the true labels of 40 items, on which the best labels are wrong more often than expected."""
+    votes = panel(5, ("pass", "fail"), 480, 2)
+    is_pass = (jurors.label(votes).label[:40] == "pass") ^ (np.arange(40) % 4 == 0)
+    gold = dict(enumerate(np.where(is_pass, "pass", "fail").tolist()))
+    return votes, gold, jurors.grade(votes, gold=gold)
+
+
+def test_with_gold_there_is_one_expected_share_of_wrong_labels(
+    with_gold: tuple[jurors.Votes, dict[int, str], Evaluation], tmp_path: Path
+) -> None:
+    votes, gold, result = with_gold
+    wrong = result.wrong_labels
+    assert wrong is not None
+    labels = jurors.label(votes, evaluation=result, gold=gold)
+    assert float(np.mean(1 - labels.probability)) != pytest.approx(wrong, abs=0.002)  # so only one can be printed
+    assert labels.wrong_labels == jurors.label(votes, gold=gold).wrong_labels == wrong
+    assert json.loads(labels.to_json())["wrong_labels"] == wrong == json.loads(result.to_json())["wrong_labels"]
+    assert f"{wrong:.1%} of the labels wrong" in repr(labels)
+    groups = jurors.label(votes, gold=gold, by=["one"] * votes.rows)
+    assert groups.wrong_labels == pytest.approx(wrong)
+    with pytest.raises(jurors.OptionError, match="graded with other gold items"):
+        jurors.label(votes, evaluation=result)
+    assert jurors.check(votes, gold=gold, max_wrong=0.5).gates[-1].value == wrong
+    page = re.sub(r"<[^>]*>", "", report_html(votes, gold=gold)) if find_spec("altair") else result.to_text()
+    shares = re.findall(r"([\d.]+)%(?:\)| of [\d,]+ labels)? (?:are wrong|of the labels)", page)
+    shares += re.findall(r"labels are wrong \(([\d.]+)%\)", page)
+    assert shares, page
+    for share in shares:
+        assert abs(float(share) / 100 - wrong) <= (0.0005 if "." in share else 0.005), shares
 
 
 def test_the_estimator_gives_the_probabilities_of_label(votes: jurors.Votes) -> None:

@@ -130,7 +130,7 @@ def spell_options(message: str) -> str:
         option, following = OPTIONS.get(match[1]), match[2]
         if option is None:
             return match[0]
-        return f"{option.flag} {following}" if re.match(r"[\w\"'.\[{]", following) else f"{option.flag}{following}"
+        return f"{option.flag} {following}" if re.match(r"[\w\"'\[{]", following) else f"{option.flag}{following}"
 
     once = re.sub(r"(?<![\w=.-])[a-z_]+= \((--[^()]*)\)", r"\1", message)
     once = re.sub(rf"(?<![\w=.-])([a-z_]+)=({_LITERAL})", _spell_several, once)

@@ -27,6 +27,7 @@ from jurors.evaluate.card import CardOptions, select_rows, shown_jurors
 from jurors.evaluate.ranking import rank_jurors
 from jurors.jury.compare import score_labels
 from jurors.options import Label
+from jurors.reporting.charts.base import in_rank_order
 from jurors.reporting.page import report_html
 from jurors.results import shorten_names
 
@@ -161,6 +162,24 @@ def test_the_headline_and_the_first_row_name_the_same_juror() -> None:
         assert result.leaders[0].endswith(first)
 
 
+def test_jurors_are_sorted_by_rank_or_by_the_estimate_and_charts_have_the_order_of_the_card() -> None:
+    pytest.importorskip("altair")
+    votes = panel(8, ("yes", "no"), seed=3)
+    votes.codes[40:, 0] = -1  # one juror is known less well than the others
+    result, key = jurors.grade(votes), dict(enumerate(jurors.label(votes).label.tolist()))
+    both: tuple[Any, ...] = (result, jurors.score(votes, key))
+    for graded in both:
+        low = {j: graded.interval.score[j][0] for j in graded.jurors}
+        value = dict(graded.score if graded is result else graded.solution.to_float().score)
+        by_name, orders = {short: j for j, short in short_names(graded.jurors).items()}, {}
+        for order in ("rank", "accuracy"):
+            table = next(x for x in graded.to_text(sort=order).split("\n\n") if x.startswith("  juror"))
+            orders[order] = [by_name[line.split()[0]] for line in table.splitlines()[1:]]
+        assert orders["accuracy"] == sorted(value, key=lambda j: -value[j])
+        assert orders["rank"] == in_rank_order(graded, graded.jurors) == sorted(low, key=lambda j: -low[j])
+        assert orders["rank"] != orders["accuracy"]
+
+
 def test_long_names_lose_what_all_share_and_stay_distinct() -> None:
     names = [LONG.format(k) for k in range(12)]
     assert shorten_names(names, 16)[names[3]] == "judge-3"
@@ -212,15 +231,16 @@ def test_only_a_beginning_that_ends_at_a_separator_and_is_no_part_of_a_name_is_l
 def test_the_last_line_says_what_a_few_gold_labels_would_gain() -> None:
     result = jurors.grade(panel(5, ("yes", "no")))
     assert result.calibrated is not None
-    low, high = result.interval_of("score", result.leaders[0])
+    now = jurors.panels(panel(5, ("yes", "no"))).whole.half_width  # one meaning of ±
     predicted = result.calibrated.with_gold(20)
     assert predicted is not None
-    gain = f"± {(high - low) * 50:.0f} becomes about ± {predicted[result.leaders[0]] * 100:.0f}."
-    assert result.to_text().splitlines()[-1] == f"Next: label 20 items (jurors audit plan FILE -n 20): {gain}"
+    gain = f"on average, ± {now * 100:.0f} becomes about ± {np.mean(list(predicted.values())) * 100:.0f}."
+    text = " ".join(result.to_text().split())
+    assert text.endswith(f"Next: label 20 items (jurors audit plan FILE -n 20): {gain}")
     assert "Next: label 20 items (jurors audit plan FILE -n 20): " in result.to_text(full=True)
     votes = panel(5, ("yes", "no"))
     again = " ".join(jurors.grade(votes, gold=["yes", "no"] * 5 + [None] * 390).to_text().split())
-    assert "Next: label 20 more items (jurors audit plan FILE -n 20 --after SHEET): ±" in again
+    assert "Next: label 20 more items (jurors audit plan FILE -n 20 --after SHEET): on average, ±" in again
     assert not trio().leaders
     assert "Next: label 20 items" in trio().to_text()  # also where no juror leads
     assert "Next" not in trio({name: max(count // 1000, 1) for name, count in COUNTS.items()}).to_text()

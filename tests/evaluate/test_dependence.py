@@ -13,6 +13,7 @@ from panels import simulate
 from scipy.stats import chi2
 from strategies import examples
 
+import jurors
 from jurors import Sketch, Votes
 from jurors._numeric import Floats, Integers
 from jurors.evaluate.dependence import (
@@ -186,6 +187,24 @@ def test_three_jurors_and_three_labels_are_not_tested() -> None:
 
 
 NAN = float("nan")
+
+
+def test_with_gold_the_effective_number_goes_to_what_the_key_says() -> None:
+    panel = simulate(600, 5, seed=2)
+    truth = panel.truth.tolist()
+    by_key = jurors.score(panel.votes, truth).effective_jurors
+    assert by_key is not None
+    panels = [jurors.grade(panel.votes, gold=dict(enumerate(truth[:size])) or None) for size in (0, 60, 300, 600)]
+    widths = [high - low for low, high in (graded.interval_of("effective_jurors") for graded in panels)]
+    errors = [abs(graded.effective_jurors - by_key) for graded in panels if graded.effective_jurors is not None]
+    assert widths == sorted(widths, reverse=True)
+    assert errors == sorted(errors, reverse=True)
+    assert errors[0] > 0.3
+    assert errors[-1] == pytest.approx(0, abs=1e-9)
+    assert widths[-1] == pytest.approx(0, abs=1e-9)
+    actual = dependence_with_key(jurors.score(panel.votes, truth))
+    pair = panels[-1].dependence[0]
+    assert pair.correlation == pytest.approx({(a, b): x for a, b, x, _ in actual.pairs()}[pair.jurors])
 
 
 def test_the_mean_weighs_pairs_by_their_items() -> None:

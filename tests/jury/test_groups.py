@@ -160,7 +160,7 @@ def test_labels_by_group_with_a_gold_label_that_no_juror_gave_and_gold_without_v
     for result in (labels, graded, jurors.grade(votes, by=["a", "b"] * 100, gold=gold)):
         [alarm] = [alarm for alarm in result.alarms if alarm.reason == "unvoted_gold"]
         assert alarm.message == "1 of 6 gold items has no votes and so no effect: 999"
-    assert jurors.label(votes, evaluation=graded).labels == ("maybe", "no", "yes")
+    assert jurors.label(votes, evaluation=graded, gold=gold).labels == ("maybe", "no", "yes")
 
 
 def test_a_group_without_true_labels_is_left_out_of_the_scores(table: pd.DataFrame) -> None:

@@ -108,13 +108,11 @@ def test_errors_among_the_least_certain_labels_are_part_of_the_total_in_the_sent
     gold = dict(enumerate(panel.truth[:20].tolist()))
     found = find_findings(jurors.Votes.from_matrix(panel.votes), None, gold=gold)
     (items,) = (x for tab in tabs(found) for x in tab.exhibits if x.id == "items")
-    assert found.labelling is not None
-    by_item = float(np.mean(1 - found.labelling.probability))
-    assert f"{by_item:.1%}" != f"{found.labelling.wrong_labels:.1%}"
-    assert items.finding.startswith(f"By their probabilities, about {by_item:.1%} of 150 labels")
-    assert items.finding.endswith(f"about {found.labelling.wrong_labels:.1%}.")
+    wrong = found.evaluation.wrong_labels
+    assert wrong is not None
+    assert items.finding == f"About {wrong:.1%} of 150 labels are wrong."
     caught, share = re.search(r"about (\d+) of these errors \((\d+)%\)", " ".join(items.about)).groups()  # type: ignore[union-attr]
-    assert float(caught) == pytest.approx(by_item * 150 * float(share) / 100, abs=1)
+    assert float(caught) == pytest.approx(wrong * 150 * float(share) / 100, abs=1)
 
 
 def test_commands_repeat_every_option_of_grading_where_the_command_takes_it(tmp_path: Path) -> None:

@@ -37,13 +37,17 @@ class Stopped(KeyboardInterrupt):
 
 
 def print_error(line: str) -> None:
-    """Print one line to standard error; on a terminal, folded to 80 columns."""
+    """Print one line to standard error: folded on a terminal, whole for a program, which reads one line per error."""
+    click.echo(_folded(escape_text(line)) if sys.stderr.isatty() else escape_text(line), err=True)
+
+
+def print_warning(line: str) -> None:
+    """Print a warning to standard error, folded to 80 columns."""
     click.echo(_folded(escape_text(line)), err=True)
 
 
 def _folded(line: str) -> str:
-    """A line for standard error: whole for a pipe or a file, so that a program reads one line per message."""
-    return fill(line, _COLUMNS, break_long_words=False, break_on_hyphens=False) if sys.stderr.isatty() else line
+    return fill(line, _COLUMNS, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 def print_output(text: str) -> None:

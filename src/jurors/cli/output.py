@@ -24,7 +24,7 @@ import click
 
 from jurors._files import atomic_group, atomic_path, atomic_write, check_writable, temp_directory
 from jurors._lazy import replace_unread
-from jurors.cli.main import print_data, print_error, print_output
+from jurors.cli.main import print_data, print_output, print_warning
 from jurors.errors import JurorsError, OutputError
 from jurors.progress import ProgressBar, on_progress
 from jurors.results import FORMATS_OF_RESULTS, Result
@@ -205,7 +205,7 @@ class Output:
         if not self.quiet:
             shown = [alarm for alarm in alarms if alarm.level != "note" or alarm.reason in _SHOWN_NOTES]
             for line in alarm_lines(group_alarms(shown)):
-                print_error(line)
+                print_warning(line)
 
     def warn_of(self, votes: Any) -> None:
         """Print the alarms of the votes (or a sketch) on stderr, for results that carry none about votes."""
@@ -337,7 +337,8 @@ _CARD_OPTIONS = {
     "full": click.option("--full", is_flag=True, help="Show everything, however long it is."),
     "top": click.option("--top", type=click.IntRange(min=1), metavar="N",
                         help="Show the N first and the N last only."),
-    "sort": click.option("--sort", type=click.Choice(["accuracy", "votes", "name"]), help="The order of the jurors."),
+    "sort": click.option("--sort", type=click.Choice(["rank", "accuracy", "votes", "name"]),
+                         help="The order of the jurors: rank is by the lower end of the interval.  [default: rank]"),
     "min_votes": click.option("--min-votes", type=click.IntRange(min=1), metavar="N",
                               help="Leave out jurors with fewer votes."),
 }  # fmt: skip

@@ -55,7 +55,9 @@ class CardOptions:
 
     full: bool = False  #: everything, in as many lines as that takes
     top: int | None = None  #: so many of the best known and of the worst; None: all up to 20 jurors, else ten of each
-    sort: str = "accuracy"  #: "accuracy" (by the lower end of the interval; of levels, the error), "votes" or "name"
+    sort: str = (
+        "rank"  #: "rank" (by the lower end of the interval; of levels, the error), "accuracy", "votes" or "name"
+    )
     min_votes: int = 0  #: leave out jurors with fewer votes
 
 
@@ -285,10 +287,14 @@ def _jurors_of(result: Any) -> tuple[str, ...]:
 
 
 def sort_rows(
-    order: list[T], votes: Callable[[T], int], options: CardOptions, name: Callable[[T], str] = str
-) -> list[T]:
-    """Jurors in the order that the options choose, without those that have too few votes."""
-    if options.sort == "votes":
+    order: list[T], votes: Callable[[T], int], options: CardOptions, value: Callable[[T], Any],
+    name: Callable[[T], str] = str,
+) -> list[T]:  # fmt: skip
+    """Jurors in the order that the options choose, without those that have too few votes; `order` is by rank."""
+    if options.sort == "accuracy":
+        known = {row: x for row in order if (x := value(row)) is not None and x == x}
+        order = sorted(order, key=lambda row: -known.get(row, -np.inf))
+    elif options.sort == "votes":
         order = sorted(order, key=lambda row: -votes(row))
     elif options.sort == "name":
         order = sorted(order, key=name)
@@ -318,7 +324,7 @@ class RankedJurors:
         ranked, value = self._ranked(), np.nan_to_num(getattr(self, self._ranked_by), nan=-np.inf)
         others = sorted(set(range(len(self.jurors))) - set(ranked), key=lambda k: (-value[k], k))
         votes = getattr(self, self._votes_in)
-        return sort_rows([*ranked, *others], votes.__getitem__, options, self.jurors.__getitem__)
+        return sort_rows([*ranked, *others], votes.__getitem__, options, value.__getitem__, self.jurors.__getitem__)
 
     @property
     def leaders(self) -> tuple[str, ...]:
@@ -347,7 +353,7 @@ def card_blocks(e: Evaluation, options: CardOptions = SHORT) -> list[Block]:
     shown, left = shown_jurors(e, options) if e.has_grades else ([], 0)
     names, answers, last = card_names(e) if e.has_grades else {}, answer_lines(e), []
     if left and shown:
-        which = ", the best and the worst known" if options.sort == "accuracy" and not options.min_votes else ""
+        which = ", the best and the worst known" if options.sort == "rank" and not options.min_votes else ""
         last.append(f"Shown: {len(shown)} of {len(e.jurors):,} jurors{which}. See full=True, sort=.")
     ranked, uninformative = set(e.ranking.ranked), set(e.ranking.uninformative)
     fewest, unranked = enough_votes(e.votes.values()), [j for j in shown if j not in ranked]
@@ -493,17 +499,29 @@ def next_steps(e: Evaluation) -> list[str]:
     list of str
         One sentence, or none where gold would not help.
     """
-    leaders = e.leaders or e.ranking.order[:1]
-    if not leaders or e.calibrated is None or e.items < 2 * FEW_GOLD:
+    if not e.ranking.order or e.calibrated is None or e.items < 2 * FEW_GOLD:
         return []
-    (low, high), forecast = e.interval_of("score", leaders[0]), e.calibrated.with_gold(FEW_GOLD)
-    then = float("nan") if forecast is None else forecast[leaders[0]]
-    if not then < _WORTH * (high - low) / 2:
+    forecast: Mapping[str, float] = e.calibrated.with_gold(FEW_GOLD) or {}
+    known = [j for j, width in forecast.items() if width == width]
+    now, then = mean_half_width(e, known), float(np.mean([forecast[j] for j in known])) if known else np.nan
+    if not then < _WORTH * now:
         return []
-    now, then = (high - low) * 50, max(then * 100, 1)
+    now, then = now * 100, max(then * 100, 1)
     more, after = ("", "") if e.gold is None else (" more", " --after SHEET")  # draws no item of the sheet again
     command = f"jurors audit plan FILE -n {FEW_GOLD}{after}"
-    return [f"Next: label {FEW_GOLD}{more} items ({command}): ± {now:.0f} becomes about ± {then:.0f}."]
+    return [f"Next: label {FEW_GOLD}{more} items ({command}): on average, ± {now:.0f} becomes about ± {then:.0f}."]
+
+
+def mean_half_width(e: Evaluation, jurors: Iterable[str]) -> float:
+    """The mean half width of the intervals of these jurors' scores that are known; infinite where none is.
+
+    Returns
+    -------
+    float
+    """
+    ends = (e.interval_of("score", j) for j in jurors)
+    known = [(high - low) / 2 for low, high in ends if low == low]
+    return sum(known) / len(known) if known else float("inf")
 
 
 def shown_jurors(e: Evaluation, options: CardOptions) -> tuple[list[str], int]:
@@ -517,9 +535,9 @@ def shown_jurors(e: Evaluation, options: CardOptions) -> tuple[list[str], int]:
     """
     votes, ranking = e.votes, e.ranking
     everyone = list(dict.fromkeys([*ranking.ranked, *ranking.order, *e.jurors]))
-    known = sort_rows(everyone, lambda j: votes.get(j, 0), options)
+    known = sort_rows(everyone, lambda j: votes.get(j, 0), options, e.score.get)
     is_cut = not options.full and (options.top is not None or len(known) > MOST_ROWS)
-    if is_cut and options.sort == "accuracy" and ranking.ranked:
+    if is_cut and options.sort in ("rank", "accuracy") and ranking.ranked:
         ranked = set(ranking.ranked)
         known = [j for j in known if j in ranked]
     shown = select_rows(known, options)
@@ -834,7 +852,8 @@ def basis_lines(e: Evaluation) -> list[str]:
     gold = f" and {shared.gold_items:,} gold items" if shared.gold_items else ""
     low, high = shared.interval
     about = f"{shared.median:.2f}" + ("" if low == high else f" ({low:.2f} – {high:.2f})")
-    return [f"Calibrated with a shared error of {about}, {source}{gold}."]
+    what = "It says how overconfident such panels are, not how far the errors of these jurors are correlated."
+    return [f"Calibrated with a shared error of {about}, {source}{gold}. {what}"]
 
 
 # -- a table of rows: CSV and data frames -----------------------------------------------------------------------
@@ -908,19 +927,19 @@ def keyed_columns(keyed: KeyedEvaluation) -> Columns:
 def scored_jurors(keyed: KeyedEvaluation, options: CardOptions) -> list[str]:
     """The jurors to show, by the lower end of their interval or by how many levels they are off; of many, the ends.
 
-    Those with few votes come last.
+    Those with few votes come last, unless the options choose another order.
 
     Returns
     -------
     list of str
     """
     votes, interval = keyed.votes, keyed.interval.score
-    known = sort_rows([j for j in keyed.jurors if interval[j] is not None], votes.__getitem__, options)
-    if options.sort != "accuracy":
-        return select_rows(known, options)
     enough, levels = enough_votes(votes.values()), keyed.ordered
+    known = [j for j in keyed.jurors if interval[j] is not None]
     known.sort(key=lambda j: (votes[j] < enough, -interval[j][0] if levels is None else levels.mean_error[j]))
-    return select_rows(known, options, [j for j in known if votes[j] >= enough])
+    known = sort_rows(known, votes.__getitem__, options, keyed.solution.to_float().score.get)
+    is_ranked = options.sort in ("rank", "accuracy")
+    return select_rows(known, options, [j for j in known if votes[j] >= enough] if is_ranked else None)
 
 
 def score_tables(keyed: KeyedEvaluation, options: CardOptions = SHORT) -> list[Block]:

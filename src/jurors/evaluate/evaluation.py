@@ -356,7 +356,13 @@ class Evaluation(Drawable):
     def _panel(self) -> PanelDependence | None:
         if self.sketch is None or self.exam or not self.is_calibrated or self.rules is not None:
             return None
-        return panel_dependence(self.sketch, self.level)
+        by_tuple, gold = getattr(self.calibration, "gold", None), None
+        if by_tuple is not None and by_tuple.any() and len(self.jurors) <= _CROWD:
+            from jurors.evaluate.dependence import dependence_with_key
+
+            shown = dependence_with_key(evaluate_with_key(self.sketch, by_tuple))
+            gold = shown.correlation, shown.items
+        return panel_dependence(self.sketch, self.level, gold)
 
     @property
     def dependence(self) -> tuple[PairDependence, ...]:

@@ -452,7 +452,7 @@ def _ends_with_independent(
     chance = jury.posterior.max(axis=1)
     total = float(jury.weights.sum())
     wrong = float(jury.weights @ (1.0 - chance)) / total
-    doubt = math.sqrt(float(jury.weights @ (chance * (1.0 - chance)))) / total
+    doubt = math.sqrt(max(float(jury.weights @ (chance * (1.0 - chance))), 0.0)) / total  # chance may round to over 1
     if family is not None:
         wrong = family.wrong_labels
         doubt = math.sqrt(wrong * (1.0 - wrong) / evaluation.items)

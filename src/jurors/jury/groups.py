@@ -413,9 +413,11 @@ def label_by(
         truth, answers = _truth(votes, grading["gold"])
         unvoted = unvoted_alarms(votes, answers)
 
+    def gold_of(which: NDArray[np.int64]) -> Key | None:
+        return None if truth is None or all(x is None for x in truth[which]) else Key.from_array(truth[which])
+
     def grade_group(rows: Votes, which: NDArray[np.int64]) -> Evaluation:
-        gold = None if truth is None or all(x is None for x in truth[which]) else Key.from_array(truth[which])
-        options: dict[str, Any] = {**grading, "gold": gold}
+        options: dict[str, Any] = {**grading, "gold": gold_of(which)}
         if families := Grading.of(grading).families:
             options["family"] = remaining_families(families, votes.jurors, drop_silent_jurors(rows)[0].jurors)
         return grade_rows(drop_unused_labels(rows), **options)[0]
@@ -430,8 +432,11 @@ def label_by(
         whole = label_rows(votes, inverse, majority_partition(sketch), method="majority", alarms=fallback)
     codes, probability = whole.codes.copy(), whole.probability.copy()
     alarms, methods, rest = list(graded.alarms), Counter[str](), np.ones(votes.rows, dtype=bool)
+    wrong = np.zeros(votes.rows)
     for group, which, rows in split_votes(votes, groups, tuple(graded.groups)):
-        part = label(drop_silent_jurors(drop_unused_labels(rows))[0], evaluation=graded.groups[group])
+        rows = drop_silent_jurors(drop_unused_labels(rows))[0]
+        part = label(rows, evaluation=graded.groups[group], gold=gold_of(which))
+        wrong[which] = np.nan if part.wrong_labels is None else part.wrong_labels
         place = np.array([whole.labels.index(a) for a in part.labels])
         codes[which], probability[which], rest[which] = place[part.codes], part.probability, False
         methods[part.method] += 1
@@ -443,7 +448,11 @@ def label_by(
         whole, codes=codes, probability=probability, method=", ".join(methods), alarms=sort_by_severity(alarms)
     )
     if truth is not None:
-        labelled = settle(labelled, recode(truth.tolist(), whole.labels))
+        labelled = settle(labelled, recode(truth.tolist(), whole.labels), None)
+        wrong[rest] = 1 - labelled.probability[rest]
+        known = np.isfinite(wrong)
+        expected = float(np.average(wrong[known], weights=votes.weights[known])) if known.any() else None
+        labelled = replace(labelled, expected=expected)
     return labelled, groups, graded
 
 

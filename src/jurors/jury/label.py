@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from jurors._files import atomic_path
 from jurors._lazy import lazy_fields
 from jurors._numeric import Codes, Integers
-from jurors.errors import OptionError, SketchError
+from jurors.errors import OptionError, SketchError, short_names
 from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.card import WIDTH
 from jurors.evaluate.consistency import ItemLevels, item_levels
@@ -98,17 +98,19 @@ def short_vote(votes: Mapping[str, Sequence[Any]], named: int = _MOST_NAMED) -> 
     rows = [[(juror, vote) for juror, vote in zip(votes, row, strict=True) if vote is not None]
             for row in zip(*votes.values(), strict=True)]  # fmt: skip
     if len(votes) <= named:
-        return [", ".join(f"{juror} {vote}" for juror, vote in row) for row in rows]
+        short = short_names(tuple(votes))
+        return [", ".join(f"{short[juror]} {vote}" for juror, vote in row) for row in rows]
     if len(votes) <= _MOST_NAMED and all(str(vote).isdigit() for row in rows for _, vote in row):
         return [" ".join(sorted((str(vote) for _, vote in row), key=int)) for row in rows]
-    return [", ".join(f"{times} {vote}" for vote, times in Counter(v for _, v in row).most_common()) for row in rows]
+    counts = [Counter(vote for _, vote in row).most_common() for row in rows]
+    return [", ".join(f"{n} {'× ' if str(vote).isdigit() else ''}{vote}" for vote, n in row) for row in counts]
 
 
 _LEVELS = ("median", "expected", "low", "high")
 ABOUT_LEVELS = "Levels are on the panel's scale: their intervals do not allow for a severity that all jurors share."
 _RESERVED = ("item", "label", "probability", *_LEVELS, "group")  # names that no text may have
 _MOST_SHOWN = 20  # items in a notebook
-_MOST_TEXT = 60  # characters of a text in a table to read
+_MOST_TEXT, _LEAST_TEXT = 60, 30  # characters of a text in a table to read
 
 
 _MOST_LISTED = 50  # items in text that is not full
@@ -117,6 +119,10 @@ _MOST_LISTED = 50  # items in text that is not full
 def _table(columns: Columns) -> Table:
     right = tuple(k for k, name in enumerate(columns) if name.startswith("probability"))
     return replace(Table.of(columns), right=right)
+
+
+def _width(columns: Columns) -> int:
+    return max(map(len, _table(columns).to_text().splitlines()))
 
 
 @lazy_fields("items", "alarms")  # items without names are a million numbers; few who label look at the jurors
@@ -276,12 +282,14 @@ class Labelling(Drawable):
         if self.votes:
             votes = {juror: column[:most] for juror, column in self.votes.items()}
             columns["votes"] = short_vote(votes)
-            if not full and not self.texts and max(map(len, _table(columns).to_text().splitlines())) > WIDTH:
+            if not full and _width(columns) > WIDTH - len(self.texts or ()) * _LEAST_TEXT:
                 columns["votes"] = short_vote(votes, named=0)
-        for name, texts in (self.texts or {}).items():
-            lines = [" ".join(text.split()) for text in texts[:most]]
-            columns[name] = [line if len(line) <= _MOST_TEXT else f"{line[:_MOST_TEXT]}…" for line in lines]
-        table = _table(columns) if full or self.texts else replace(_table(columns), width=WIDTH)
+        if self.texts:
+            room = _MOST_TEXT if full else max((WIDTH - _width(columns)) // len(self.texts), _LEAST_TEXT) - 2
+            for name, texts in self.texts.items():
+                lines = [" ".join(text.split()) for text in texts[:most]]
+                columns[name] = [line if len(line) <= room else f"{line[: room - 1]}…" for line in lines]
+        table = _table(columns) if full else replace(_table(columns), width=WIDTH)
         notes = [] if self.levels is None else [Prose(ABOUT_LEVELS, width=WIDTH)]
         left = len(self._listed()) - len(table.rows)
         more = f"{left:,} more items: -o labels.csv writes all, full=True prints all, review= the least certain."
@@ -511,7 +519,7 @@ def label(
     source
         As in `grade`.
     evaluation
-        The result of `grade` on the same votes, to grade only once.
+        The result of `grade` on the same votes, to grade only once; with gold items, pass `gold` again.
     by
         Grade and label each group of items separately, as in `grade`.
 
@@ -561,9 +569,9 @@ def _label(source: Any, evaluation: Evaluation | None, by: Any, grading: Any, re
         return cast("Labelling", replace(valued, parts=parts) if parts else valued)
     if evaluation is None:
         evaluation, counted, known = grade_rows(accepted, intervals=False, **grading)
-    elif grading:
-        message = f"evaluation= is graded already, so {next(iter(grading))}= has no effect; leave one of them out"
-        raise OptionError(message, code="does_not_apply", name=next(iter(grading)))
+    elif idle := [name for name in grading if name != "gold"]:
+        message = f"evaluation= is graded already, so {idle[0]}= has no effect; leave one of them out"
+        raise OptionError(message, code="does_not_apply", name=idle[0])
     else:
         graded, votes = evaluation.sketch, source_votes(accepted)
         if graded is not None and set(graded.labels) > set(votes.labels):  # gold items have labels of their own
@@ -576,6 +584,14 @@ def _label(source: Any, evaluation: Evaluation | None, by: Any, grading: Any, re
             or not np.array_equal(graded.counts, counted.sketch.counts)
         ):
             raise SketchError("evaluation= was made from other votes; grade these votes, or leave it out")
+        given: Any = None
+        used: Any = getattr(evaluation.calibration, "gold", None)
+        if (gold := grading.get("gold")) is not None:
+            counted, known = counted.align_gold(gold)
+            given = counted.by_tuple(known)
+        if not np.array_equal(used, given):
+            message = "evaluation= was graded with other gold items; pass the gold= that you graded with"
+            raise OptionError(message, code="does_not_apply", name="gold")
     partition = evaluation.partition
     if partition is None:
         message = "no solution explains the votes, so all labels are majority votes without a probability"
@@ -587,19 +603,20 @@ def _label(source: Any, evaluation: Evaluation | None, by: Any, grading: Any, re
     labelled = label_rows(counted.votes, counted.tuple_of_row, partition, **about)
     if evaluation.without_family is not None and (other := evaluation.without_family.partition) is not None:
         without = label_rows(counted.votes, counted.tuple_of_row, other, method=evaluation.method)
-        labelled = replace(labelled, without_family=without if known is None else settle(without, known))
+        labelled = replace(labelled, without_family=settle(without, known, evaluation.without_family.wrong_labels))
     if parts := _item_parts(labelled.items, counted.votes.item_columns, source):
         labelled = replace(labelled, parts=parts)
+    return settle(labelled, known, evaluation.wrong_labels)
+
+
+def settle(labelled: Labelling, known: Integers | None, expected: float | None) -> Labelling:
+    """Give gold items (-1: none) their true label, with certainty, and all labels their expected share of errors."""
     if known is None:
         return labelled
-    return replace(settle(labelled, known), expected=evaluation.wrong_labels)
-
-
-def settle(labelled: Labelling, known: Integers) -> Labelling:
-    """Give gold items (-1: none) their true label, with certainty."""
     is_gold = known >= 0
     return replace(
         labelled,
+        expected=expected,
         levels=None if labelled.levels is None else labelled.levels.settled(known, labelled.labels),
         codes=np.where(is_gold, known, labelled.codes).astype(labelled.codes.dtype),
         probability=np.where(is_gold, 1.0, labelled.probability),

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from jurors.errors import OptionError, SketchError, VotesError, format_names, match_name
 from jurors.evaluate.alarms import Alarm
-from jurors.evaluate.card import WIDTH, percent, short_alarm_lines
+from jurors.evaluate.card import WIDTH, mean_half_width, percent, short_alarm_lines
 from jurors.evaluate.evaluation import Evaluation
 from jurors.jury.grade import grade_rows
 from jurors.jury.inputs import as_votes, drop_silent_jurors
@@ -186,7 +186,7 @@ def panels(
 
     def compared(group: Sequence[str]) -> Panel:
         about: dict[str, Any] = {
-            "half_width_in_whole": _mean_width(graded, group),
+            "half_width_in_whole": mean_half_width(graded, group),
             "price": None if prices is None else sum(prices[j] for j in group),
         }
         try:
@@ -228,14 +228,7 @@ def _panel(evaluation: Evaluation, group: Sequence[str], **about: Any) -> Panel:
     known = [j for j in ends if not math.isnan(ends[j][0])]
     wrong = evaluation.wrong_labels
     return Panel(
-        tuple(group), half_width=_mean_width(evaluation, group), wrong_labels=wrong,
+        tuple(group), half_width=mean_half_width(evaluation, group), wrong_labels=wrong,
         interval=None if wrong is None else evaluation.interval_of("wrong_labels"),
         leader=max(known, key=lambda j: ends[j][0]) if known else None, **about,
     )  # fmt: skip
-
-
-def _mean_width(evaluation: Evaluation, group: Sequence[str]) -> float:
-    """The mean half width of the intervals of these jurors' scores that are known; infinite where none is."""
-    ends = (evaluation.interval_of("score", j) for j in group)
-    known = [(high - low) / 2 for low, high in ends if not math.isnan(low)]
-    return sum(known) / len(known) if known else math.inf

@@ -22,6 +22,7 @@ import numpy as np
 
 from jurors._numeric import Floats
 from jurors.errors import OptionError, SketchError
+from jurors.evaluate.card import WIDTH
 from jurors.evaluate.trio import evaluate_trios
 from jurors.jury.grade import grade
 from jurors.lab.simulate import JuryModel, jury_model, parse_probability, simulate
@@ -196,8 +197,8 @@ class Plan(Result):
             for row in self.rows
         )  # fmt: skip
         title = (
-            f"items for a half width of {self.width:g} with independent errors ({self.level * 100:.10g}% intervals, "
-            f"target {self.target})"
+            f"items for {self.level * 100:.10g}% intervals of ± {self.width:g} with independent errors "
+            f"(target {self.target})"
         )
         return Table(columns, cells, title=title, right=(0, 1, 2))
 
@@ -225,7 +226,7 @@ class Plan(Result):
         return {name: [getattr(row, name) for row in self.rows] for name in names}
 
     def _blocks(self) -> tuple[Table, Table, Notes]:
-        return self.gold_table(), self.table(), Notes(self.notes())
+        return self.gold_table(), self.table(), Notes(self.notes(), width=WIDTH)
 
     def notes(self) -> list[str]:
         """Explain the columns, as far as needed."""

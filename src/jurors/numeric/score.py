@@ -243,7 +243,8 @@ class NumberScores(Drawable):
             lambda k: f"{shorten(short[k])} ({head} {shown(value[k])}, {shown_range(ends[k])})",
         )
         everyone = list(dict.fromkeys((*ranked, *range(len(self.jurors)))))
-        order = card.sort_rows(everyone, numbers.__getitem__, options, self.jurors.__getitem__)
+        goodness = value if self.is_other_unit else -value
+        order = card.sort_rows(everyone, numbers.__getitem__, options, goodness.__getitem__, self.jurors.__getitem__)
         shown_jurors = card.select_rows(order, options, ranked)
         title = f"{count_noun(self.items, 'item')} with a true value, {count_noun(len(self.jurors), 'juror')}"
         table, left = self._juror_table(shown_jurors), len(self.jurors) - len(shown_jurors)

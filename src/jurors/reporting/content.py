@@ -16,7 +16,16 @@ from markupsafe import Markup, escape
 
 from jurors.errors import format_first_names, short_names, spell_options
 from jurors.evaluate.alarms import KINDS, Alarm, highest_level, sort_by_severity
-from jurors.evaluate.card import FEW_GOLD, answer_lines, enough_votes, leader_sentence, percent, percent_range
+from jurors.evaluate.card import (
+    FEW_GOLD,
+    CardOptions,
+    answer_lines,
+    enough_votes,
+    leader_sentence,
+    percent,
+    percent_range,
+    scored_jurors,
+)
 from jurors.evaluate.dependence import dependence_with_key
 from jurors.evaluate.evaluation import TOO_WIDE, Evaluation, KeyedEvaluation
 from jurors.evaluate.solution import is_number
@@ -185,7 +194,7 @@ def actions(
         wrong, size = float(np.sum(1 - labelling.probability[review])), len(review)
         if wrong >= 1 and size < len(labelling):
             text = f"Check the {size} labels that are the least likely to be right"
-            text += f": about {wrong:,.0f} of them are wrong"
+            text += f": about {wrong:,.0f} of them are wrong" if labelling.expected is None else ""
             steps.append(Action(text, command("label", "--review", str(size))))
     if not loud and not (check and check.speaks_against):
         watch = "Check every new batch in your pipeline: the exit status is 3 if an alarm is raised"
@@ -249,7 +258,7 @@ class RankedJuror(IntervalRow):
 
 
 def ranking(e: Evaluation, keyed: KeyedEvaluation | None = None) -> list[RankedJuror]:
-    """Rank the jurors as the card does (with a key by the actual score); those that cannot be ranked come last.
+    """Rank the jurors as the card does (with a key as `score` does); those that cannot be ranked come last.
 
     Returns
     -------
@@ -257,7 +266,8 @@ def ranking(e: Evaluation, keyed: KeyedEvaluation | None = None) -> list[RankedJ
     """
     if not e.has_grades:
         return []
-    order = {juror: place for place, juror in enumerate(e.ranking.order)}
+    known = e.ranking.order if keyed is None else scored_jurors(keyed, CardOptions(full=True))
+    order = {juror: place for place, juror in enumerate(known)}
     actual = {} if keyed is None else keyed.solution.to_float().score
     enough = enough_votes(e.votes.values())
     few = {j for j in e.jurors if e.votes.get(j, enough) < enough}  # too few votes to be called best or worst
@@ -265,12 +275,8 @@ def ranking(e: Evaluation, keyed: KeyedEvaluation | None = None) -> list[RankedJ
     ranked = set(e.ranking.ranked) if keyed is None else set(e.jurors) - few - wide
     by_juror, leaders = _remarks(e, keyed, few, wide), set(e.leaders if keyed is None else ())
 
-    def place(juror: str) -> tuple[bool, bool, float]:
-        shown = actual.get(juror) if keyed is not None else -order.get(juror, len(order))
-        if keyed is not None and keyed.ordered is not None and (off := keyed.ordered.mean_error[juror]) is not None:
-            shown = -off
-        known = is_number(shown)
-        return not known, juror not in ranked, -shown if known else 0.0  # type: ignore[operator]
+    def place(juror: str) -> tuple[bool, bool, int]:
+        return juror not in order, juror not in ranked, order.get(juror, 0)
 
     return [
         RankedJuror(

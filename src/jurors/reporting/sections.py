@@ -223,7 +223,8 @@ def _partition(findings: ReportFindings) -> ChartSection:
     chart = labels.partition(e)
     finding = "This method does not estimate how many labels are wrong."
     if e.wrong_labels is not None:
-        finding = f"Taking the best label of each item, about {e.wrong_labels:.1%} are wrong."
+        best = "gold, or else the best label," if e.gold is not None else "the best label of each item,"
+        finding = f"Taking {best} about {e.wrong_labels:.1%} are wrong."
     reading = "Each row is a decision tuple (one vote per juror), its items split by estimated true label."
     if labels.is_joined(partition) and len(e.labels) == 2:
         reading = (
@@ -241,10 +242,6 @@ def _items(findings: ReportFindings) -> ChartSection:
     finding = "These labels are majority votes, without an estimate of their errors."
     if labelling.wrong_labels is not None:
         finding = f"About {labelling.wrong_labels:.1%} of {len(labelling):,} labels are wrong."
-    if labelling.expected is not None:  # the chart and what it counts are about the probabilities alone
-        by_item = _needs(replace(labelling, expected=None).wrong_labels, "probability")
-        finding = f"By their probabilities, about {by_item:.1%} of {len(labelling):,} labels are wrong"
-        finding += f"; with what the gold items show of such labels, about {labelling.expected:.1%}."
     reading = "All items by the probability that their best label is wrong. Review those on the left first."
     return _exhibit("items", reading, finding, chart, about=slice(1, None))
 

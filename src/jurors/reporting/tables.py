@@ -104,8 +104,7 @@ def find_findings(
             counted.votes, counted.tuple_of_row, partition, level=evaluation.level, method=evaluation.method,
             alarms=evaluation.alarms,
         )  # fmt: skip
-        if known is not None:
-            labelling = replace(settle(labelling, known), expected=evaluation.wrong_labels)
+        labelling = settle(labelling, known, evaluation.wrong_labels)
         queue = labelling.for_review(_MAX_QUEUED, counted.votes, texts)
     audit = None if audited is None else evaluate_audit(audited, evaluation, evaluation.level)
     comparison = _compare(evaluation, counted, keyed)
@@ -445,7 +444,7 @@ def _dependent_pairs(findings: ReportFindings) -> PageTable | None:
         actual = {frozenset((a, b)): f"{x:+z.2f}" for a, b, x, _ in dependence_with_key(keyed).pairs()}
         columns.append("actual")
         rows = [[*row, actual.get(frozenset(row[:2]), "–")] for row in rows]
-    caption = "Pairs that agree most beyond chance, and the error correlation that goes with it in real panels"
+    caption = "Pairs that agree most beyond chance, and the error correlation that this suggests"
     return PageTable(tuple(columns), tuple(map(tuple, rows)), caption, id="table-dependence", named=(0, 1))
 
 

@@ -62,7 +62,7 @@ def accuracy(
     title = "How accurate each juror is on each label"
     if isinstance(evaluation, Evaluation) and evaluation.exam:
         rows = _rows(evaluation, truth, [(juror, "all items", ("score", juror)) for juror in shown])
-        chart = _dots(rows, _by_score(evaluation, shown), ["all items"], "score", (width, height))
+        chart = _dots(rows, _by_rank(evaluation, shown), ["all items"], "score", (width, height))
         return finish(chart, "How accurate each juror is", about + crosses)
     if len(labels) == 2:
         rows = _plane_rows(evaluation, shown, truth)
@@ -73,7 +73,7 @@ def accuracy(
         size = (width, width if height is None else height)
         return finish(_plane(rows, labels, size, has_key=truth is not None), title, about)
     cells = [(juror, str(label), ("accuracy", juror, label)) for juror in shown for label in labels]
-    rows, order, names = _rows(evaluation, truth, cells), _by_score(evaluation, shown), [str(a) for a in labels]
+    rows, order, names = _rows(evaluation, truth, cells), _by_rank(evaluation, shown), [str(a) for a in labels]
     shorter, longer = sorted((len(labels), len(shown)))
     if shorter > _MAX_PANELS or longer > _MAX_ROWS:
         return finish(_heat(rows, order, names, (width, height)), title, about)
@@ -227,12 +227,10 @@ def _rows(evaluation: Any, truth: KeyedEvaluation | None, cells: Sequence[tuple[
     return rows
 
 
-def _by_score(evaluation: Any, jurors: Sequence[str]) -> list[str]:
-    """The jurors' short names, the most accurate first."""
+def _by_rank(evaluation: Any, jurors: Sequence[str]) -> list[str]:
+    """The jurors' short names, in the order of the card."""
     names = short_names(evaluation.jurors)
-    scores = {juror: base.share_of(evaluation, "score", juror) for juror in jurors}
-    best = sorted(jurors, key=lambda juror: np.inf if (score := scores[juror]) is None else -score)
-    return [names[juror] for juror in best]
+    return [names[juror] for juror in base.in_rank_order(evaluation, jurors)]
 
 
 def _tips(rows: list[Row], what: str) -> list[Any]:
@@ -268,7 +266,7 @@ def _heat(rows: list[Row], jurors: list[str], labels: list[str], size: tuple[flo
     domain = [min([0.5, *values]), max([1.0, *values])]
     tall = size[1] if size[1] is not None else min(_MAX_HEIGHT, max(14.0 * len(jurors), 60))
     step = tall / len(jurors)
-    title = None if step >= 9 else "jurors, the most accurate first"
+    title = None if step >= 9 else "jurors, the best known first"
     colour = alt.Color("value:Q", title="accuracy", scale=alt.Scale(scheme=base.SEQUENTIAL, domain=domain))
     chart = alt.Chart(data(rows)).mark_rect().encode(
         x=alt.X("label:N", scale=base.ordered(labels), title="true label").axis(labelAngle=-40, labelLimit=110),

@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from jurors.errors import JurorsError, SketchError, name_positions, optional_import
-from jurors.evaluate.card import MOST_ROWS, SHORT, enough_votes, percent_range, select_rows
+from jurors.evaluate.card import MOST_ROWS, SHORT, CardOptions, percent_range, scored_jurors
 from jurors.evaluate.card import shown_jurors as card_jurors
 from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
 from jurors.options import Label
@@ -432,10 +432,20 @@ def shown_jurors(result: Evaluation | KeyedEvaluation, jurors: Sequence[str] | N
         return list(result.jurors)
     if isinstance(result, Evaluation):
         return card_jurors(result, SHORT)[0]
-    votes, score = result.votes, result.solution.to_float().score
-    enough = enough_votes(votes.values())
-    known = [j for j in result.jurors if score[j] is not None and votes[j] >= enough]
-    return select_rows(sorted(known, key=lambda j: -score[j]), SHORT)
+    return scored_jurors(result, SHORT)
+
+
+def in_rank_order(result: Evaluation | KeyedEvaluation, jurors: Sequence[str]) -> list[str]:
+    """These jurors in the order of the result's card; those that it does not rank come last.
+
+    Returns
+    -------
+    list of str
+    """
+    every = CardOptions(full=True)
+    ranked = card_jurors(result, every)[0] if isinstance(result, Evaluation) else scored_jurors(result, every)
+    place = {juror: k for k, juror in enumerate(ranked)}
+    return sorted(jurors, key=lambda juror: place.get(juror, len(place)))
 
 
 def shown_of(shown: Sequence[str], everyone: Sequence[str], what: str = "The best and worst") -> list[str]:

@@ -221,7 +221,7 @@ def partition(evaluation: Evaluation, *, width: float = 520, height: float | Non
     if evaluation.partition is None:
         raise SketchError(f"the method {evaluation.method!r} labels no items, so it has no partition to draw")
     parts = evaluation.partition
-    counts, wrong = parts.sketch.counts, parts.wrong_labels
+    counts, wrong = parts.sketch.counts, evaluation.wrong_labels
     tuples = count_noun(int((counts > 0).sum()), "decision tuple")
     expected = [] if wrong is None else [f"About {wrong:.1%} of the labels are wrong"]
     about = [f"{tuples}, {count_noun(int(counts.sum()), 'item')}", *expected]
@@ -408,7 +408,8 @@ _MAX_STEPS = 400
 def items(labelling: Labelling, *, width: float = 480, height: float | None = None) -> Chart:
     """All items, least certain first; the area under the curve is the expected number of wrong labels.
 
-    A line marks the first ones, among which half of the expected errors are.
+    A line marks the first ones, among which half of the expected errors are. With gold items, which show how often such
+    labels are wrong, the curve shows where the errors are, not how many.
 
     Returns
     -------
@@ -436,16 +437,19 @@ def items(labelling: Labelling, *, width: float = 480, height: float | None = No
         x=x.axis(grid=False, format=",d", tickCount=6), x2=alt.X2("to:Q"), y=y, y2=alt.Y2Datum(0), tooltip=tips,
     )  # fmt: skip
     layers = [area]
-    labels = count_noun(int(total), "label")
-    about = [f"About {errors:,.0f} of {labels} are wrong ({errors / total:.1%}): the blue area"]
+    labels, share = count_noun(int(total), "label"), errors / total
+    where = ": the blue area"
+    if labelling.expected is not None:
+        share, where = labelling.expected, ", going by the gold items"
+    about = [f"About {share * total:,.0f} of {labels} are wrong ({share:.1%}){where}"]
     if errors > 0:
         mark = alt.Chart(data([{"cut": cut, "text": "half of the errors"}])).encode(x=alt.X("cut:Q"))
         side = {"align": "right", "dx": -6} if cut > 0.6 * total else {"align": "left", "dx": 6}
         text = mark.mark_text(color=base.ORANGE, dy=8, fontWeight="bold", **side)
         layers += [mark.mark_rule(color=base.ORANGE, strokeWidth=2, strokeDash=[6, 3])]
         layers += [text.encode(y=alt.value(0), text=alt.Text("text:N"))]
-        share = caught / errors
-        about.append(f"The {int(cut):,} least certain labels contain about {caught:,.0f} of these errors ({share:.0%})")
+        found = f"{caught / errors * share * total:,.0f} of these errors ({caught / errors:.0%})"
+        about.append(f"The {int(cut):,} least certain labels contain about {found}")
     if unknown:
         about.append(f"{count_noun(unknown, 'item')} without a probability left out")
     chart = alt.layer(*layers).properties(width=width, height=240 if height is None else height)
