@@ -193,7 +193,7 @@ def encoded(text: str, place: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError as error:
-        raise OutputError(f"cannot write {place}: {text[error.start]!a} is no valid character") from None
+        raise OutputError(f"cannot write {place}: {text[error.start]!a} is not a valid character") from None
 
 
 def is_stream(path: Path) -> bool:

@@ -272,7 +272,7 @@ class Reading(_Values):
         ends = tuple(
             text.strip() for text in text_columns(self.bins if isinstance(self.bins, Iterable) else [self.bins])
         )
-        rule = "must be at least two numbers that rise (0,3,7,10), or a whole number from 2 to 100 (5)"
+        rule = "must be at least two increasing numbers (0,3,7,10), or a whole number from 2 to 100 (5)"
         _in_range(bool(ends) and all(map(is_number, ends)), "bins", self.bins, rule)
         numbers = [float(end) for end in ends]
         is_rising = all(low < high for low, high in itertools.pairwise(numbers))
@@ -398,7 +398,7 @@ class Grading(_Values):
         _in_range(self.target in get_args(Target), "target", self.target, "must be 'test' or 'population'")
         is_word = self.errors in ("real", "independent")
         is_share = isinstance(self.errors, (int, float)) and 0 <= self.errors < float("inf")
-        _in_range(is_word or is_share, "errors", self.errors, "must be 'real', 'independent' or a number from 0 on")
+        _in_range(is_word or is_share, "errors", self.errors, "must be 'real', 'independent' or a number of at least 0")
         if not self.families:  # parsed here, before anything is read
             return
         for name, plain in (("method", ("auto", "latent")), ("errors", ("real",))):

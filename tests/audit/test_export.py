@@ -108,7 +108,7 @@ def test_an_export_of_labelled_tasks_alone_goes_beside_the_sheet_and_two_labels_
     both = read_sheet([str(tmp_path / "sheet.csv"), str(tmp_path / "export.json")])
     assert both.labels == (None, "no", None, None, "yes", None)
     (tmp_path / "export.json").write_text(json.dumps(_export(label_studio_tasks(sheet), {0: ["no", "yes"]})))
-    with pytest.raises(VotesError, match=r"task 70 has two labels, 'no' and 'yes'; decide for one"):
+    with pytest.raises(VotesError, match=r"task 70 has two labels, 'no' and 'yes'; choose one"):
         read_sheet(str(tmp_path / "export.json"))
 
 

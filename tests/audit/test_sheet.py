@@ -120,8 +120,8 @@ def _rows(**changed: object) -> Sheet:
     ("changed", "message"),
     [
         ({"draw": (1, 4)}, "the row of draw 2 is gone"),
-        ({"draw": (1, 1)}, "draw 1 is there twice"),
-        ({"items": (1, plan(VOTES, 3, seed=0).items[0])}, "is there twice; an item is drawn once"),
+        ({"draw": (1, 1)}, "draw 1 occurs twice"),
+        ({"items": (1, plan(VOTES, 3, seed=0).items[0])}, "occurs twice; an item is drawn once"),
         ({"chance": (1, "often")}, "row 2: chance is 'often', not a share"),
         ({"items": (1, "unknown")}, "'unknown' of the sheet is not among the 90 items"),
         ({"chance": (1, 0.5)}, "was never drawn with the chance"),

@@ -67,7 +67,7 @@ def test_what_is_read_is_not_written_over(
         other = votes if how == "same" else votes.parent / ".." / votes.parent.name / votes.name
     names = {"READ": votes, "WRITTEN": other}
     message = refused(*(names.get(word, word) for word in arguments))
-    assert f"{option} {other} would write over {votes}, which is read" in message
+    assert f"{option} {other} would overwrite {votes}, which is read" in message
     assert votes.read_text() == VOTES
 
 
@@ -90,7 +90,7 @@ def test_a_file_that_a_folder_or_a_pattern_names_is_read(source: str, votes: Pat
 
 def test_a_file_behind_standard_input_is_read(votes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "fstat", lambda number, real=os.fstat: os.stat(votes) if number == 0 else real(number))
-    assert "would write over standard input, which is read" in refused("convert", "-", "-o", votes, stdin=VOTES)
+    assert "would overwrite standard input, which is read" in refused("convert", "-", "-o", votes, stdin=VOTES)
     assert votes.read_text() == VOTES
 
 

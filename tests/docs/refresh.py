@@ -308,8 +308,9 @@ def _alarms(subject: str) -> str:
             meaning, advice = spell_options(kind.meaning), spell_options(kind.advice)
         advice = advice.format(who="the jurors that it names")
         reasons = ", ".join(f"`{reason}`" for reason in kind.reasons if reason != kind.name)
-        rows.append((f"`{kind.name}`", ", ".join(kind.levels), f"{meaning}.", f"{advice}.", reasons or "–"))
-    heads = ("kind", "level", "what it means", "what to do", "reasons")
+        meaning = f"{meaning[0].upper()}{meaning[1:]}.{f' Reasons: {reasons}.' if reasons else ''}"
+        rows.append((f"`{kind.name}`", ", ".join(kind.levels), meaning, f"{advice}."))
+    heads = ("kind", "level", "what it means", "what to do")
     cells = [[prose_in_markdown(cell) for cell in row] for row in rows]
     return "".join(f"| {' | '.join(row)} |\n" for row in (heads, ["---"] * len(heads), *cells))
 

@@ -66,7 +66,7 @@ def test_what_cannot_be_compared_is_refused(votes: jurors.Votes) -> None:
         jurors.panels(votes.take(["a", "b", "c"]))
     with pytest.raises(OptionError, match="no price for b, c, d"):
         jurors.panels(votes.take(["a", "b", "c", "d"]), price={"a": 1})
-    with pytest.raises(OptionError, match="a price must be a number from 0 on"):
+    with pytest.raises(OptionError, match="a price must be a number of at least 0"):
         jurors.panels(votes, price=dict.fromkeys(votes.jurors, -1))
     with pytest.raises(OptionError, match="most_changed must be a share"):
         jurors.panels(votes, most_changed=-1)

@@ -136,7 +136,7 @@ def with_label(label: str) -> Votes:
         (with_label(" yes"), "votes.csv", None, "label ' yes' would read back as 'yes'"),
         (with_label("cr\rlf"), "votes.csv", None, r"holds '\\r', which CSV cannot; write .jsonl"),
         (with_label("nul\0"), "votes.tsv", None, r"holds '\\x00', which TSV cannot"),
-        (with_label("\ud800"), "votes.jsonl", None, r"holds '\\ud800', which is no valid character"),
+        (with_label("\ud800"), "votes.jsonl", None, r"holds '\\ud800', which is not a valid character"),
         (Votes.from_matrix(np.array([[0, 1]]), labels=(1, "1")), "votes.csv", None, "would both read back as '1'"),
         (Votes.from_matrix([["a", "b"]], jurors=("Ann", "ann")), "votes.parquet", "wide", "differ only by case"),
         (Votes.from_matrix([[None, None]], labels=("a",)), "votes.csv", None, "no vote to write"),

@@ -337,7 +337,7 @@ def parse_goal(text: str, known: Mapping[tuple[Any, ...], Any]) -> Goal:
     statistic = _STATISTICS[check_choice(what, list(_STATISTICS), "figure")]
     value = float(number) / (100 if hundredth else 1)
     if not 0 <= value <= 1:
-        raise OptionError(f"the goal {text!r} asks for {value:g}, which is no share", code="out_of_range", name="until")
+        raise OptionError(f"the goal {text!r} asks for {value:g}, not a share", code="out_of_range", name="until")
     names = {":".join(map(str, name[1:])): name for name in known if name[0] == statistic}
     if statistic == "wrong_labels" and of is None and names:  # of the method of `jurors label`
         name = next(iter(names.values()))

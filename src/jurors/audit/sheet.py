@@ -246,7 +246,7 @@ def _of_log(log: ToolLog) -> dict[str, list[Any]]:
     labels: dict[Any, Any] = {}
     for item, label in zip(records.item, records.label, strict=True):
         if label is not None and labels.setdefault(item, label) != label:
-            raise VotesError(f"task {item!r} has two labels, {labels[item]!r} and {label!r}; decide for one")
+            raise VotesError(f"task {item!r} has two labels, {labels[item]!r} and {label!r}; choose one")
     names = [name for name in (*COLUMNS, SEED) if any(name in data for data in records.texts.values())]
     columns: dict[str, list[Any]] = {name: [data.get(name) for data in records.texts.values()] for name in names}
     return {**columns, "label": [labels.get(task) for task in records.texts]}
@@ -298,16 +298,16 @@ def _checked(rows: Sequence[_Row], checksum: str) -> Sheet:
     for row in sorted(rows, key=lambda row: (row.draw, row.label is None)):
         known = by_draw.setdefault(row.draw, row)
         if str(known.item) != str(row.item):
-            raise VotesError(f"draw {row.draw} is there twice, with item {known.item!r} and item {row.item!r}")
+            raise VotesError(f"draw {row.draw} occurs twice, with item {known.item!r} and item {row.item!r}")
         if row.label is not None and str(known.label) != str(row.label):
-            raise VotesError(f"item {row.item!r} has two labels, {known.label!r} and {row.label!r}; decide for one")
+            raise VotesError(f"item {row.item!r} has two labels, {known.label!r} and {row.label!r}; choose one")
     items = Counter(str(row.item) for row in by_draw.values())
     if repeated := next((name for name, times in items.items() if times > 1), None):
-        raise VotesError(f"item {repeated!r} is there twice; an item is drawn once")
+        raise VotesError(f"item {repeated!r} occurs twice; an item is drawn once")
     gone = next((k for k in range(1, len(by_draw) + 1) if k not in by_draw), None)
     if gone is not None:
         raise VotesError(
-            f"the row of draw {gone} is gone; keep every row of the sheet, also those without a label, or give the "
+            f"the row of draw {gone} is missing; keep every row of the sheet, also those without a label, or give the "
             "sheet as it was planned beside this one"
         )
     draw, of, names, labels, chance, _, _ = zip(*(by_draw[k] for k in sorted(by_draw)), strict=True)
@@ -598,7 +598,7 @@ def plan(
         if earlier is not None:
             drawn = replay_systems(earlier, votes, systems)
             if seed != earlier.seed[0]:
-                raise OptionError("a draw by system goes on with the seed of its first sheet; leave seed= out")
+                raise OptionError("a draw by system continues with the seed of its first sheet; leave seed= out")
         following = list(islice(systems.order(seed), len(drawn), len(drawn) + n))
         rows, chances = [row for row, _ in following], [chance for _, chance in following]
     else:

@@ -188,7 +188,7 @@ def systems(
 @click.option("--alt-test", metavar="JUROR,JUROR",
               help="Instead of a key: test whether these jurors may take the place of the others.")  # fmt: skip
 @click.option("--epsilon", type=click.FloatRange(0, 1, max_open=True), default=0.2, show_default=True,
-              help="With --alt-test, how far they may fall behind: 0.2 beside experts, 0.1 beside crowds.")  # fmt: skip
+              help="With --alt-test, how far they may fall behind: 0.2 for experts, 0.1 for crowds.")  # fmt: skip
 @click.option("--reference", metavar="TABLE", type=OUTPUT_PATH,
               help="Measure how far errors are shared, and add a row to TABLE, for `grade --reference`.")  # fmt: skip
 @output_options("text", "json", "csv", "md", alarms=False, card=True)
@@ -241,7 +241,7 @@ def score(
 @click.option("--price", multiple=True, metavar="JUROR=PRICE",
               help="With --panels, what a vote of this juror costs, to find the cheapest panel.")  # fmt: skip
 @click.option("--most-changed", type=click.FloatRange(0, 1), default=0.03, show_default=True, metavar="SHARE",
-              help="With --price, how many items a cheaper panel may give another label.")  # fmt: skip
+              help="With --price, the share of items that a cheaper panel may label differently.")  # fmt: skip
 @grading_option("seed")
 @output_options("text", "json", "csv", "md", card=True)
 def compare(
@@ -286,7 +286,7 @@ def _prices(given: Sequence[str]) -> dict[str, float]:
         try:
             prices[name] = float(number)
         except ValueError:
-            raise OptionError(f"--price {text} is no JUROR=PRICE, such as gpt-4o=0.002") from None
+            raise OptionError(f"--price {text} must be JUROR=PRICE, such as gpt-4o=0.002") from None
     return prices
 
 

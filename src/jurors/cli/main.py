@@ -134,7 +134,7 @@ GROUPS = {
         "systems": ("grade", "Compare systems (models, prompts, releases) by the judges' votes."),
         "check": ("grade", "Check limits and alarms in CI: exit status 3 if one fails."),
         "score": ("grade", "Grade the jurors against an answer key."),
-        "compare": ("grade", "Compare methods, beside the truth where you have a key."),
+        "compare": ("grade", "Compare methods, also with a key if you have one."),
         "agreement": ("grade", "Measure how much the jurors agree: alpha, kappa, AC1."),
         "bounds": ("grade", "Compute guaranteed bounds on accuracies and prevalences."),
         "rank": ("grade", "Rank objects by pairwise preferences."),
@@ -304,7 +304,7 @@ def _errors_as_one_line() -> Iterator[None]:
         if isinstance(error, JurorsError):
             _end(2, f"jurors: {' '.join(without_secrets(str(error)).split())}")
         if isinstance(error, MemoryError):
-            _end(2, "jurors: there is not enough memory for so many jurors, labels or items; take a part of them")
+            _end(2, "jurors: there is not enough memory for so many jurors, labels or items; use fewer of them")
         if isinstance(error, click.exceptions.NoArgsIsHelpError):  # its message is the help
             click.echo(error.ctx.get_help() if error.ctx else error.message)
             raise click.exceptions.Exit(2) from None

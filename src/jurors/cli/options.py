@@ -335,7 +335,7 @@ texts_options = combined(
     click.option("--items", metavar="ITEMS", type=INPUT_PATH,
                  help="A table of items, or a log, that holds their texts."),
     click.option("--text", multiple=True, metavar="COLUMN",
-                 help="What to show of an item: a column of ITEMS, else of FILE; repeatable."),
+                 help="A column of ITEMS, or else of FILE, to show of each item; repeatable."),
 )  # fmt: skip
 
 #: `--system COLUMN` and `--good LABEL`; the command gets both by their names

@@ -86,7 +86,7 @@ def _check_conflicts(path: _NamedPath, ctx: click.Context | None) -> None:
                 if _is_same_file(file, written.path):
                     shown = "standard input" if file == "-" else file
                     raise OutputError(
-                        f"{written.option} {written.path} would write over {shown}, which is read; "
+                        f"{written.option} {written.path} would overwrite {shown}, which is read; "
                         f"give {written.option} another name"
                     )
     others.append(path)
@@ -336,7 +336,7 @@ _ENDINGS = {".csv": "csv", ".json": "json", ".md": "md", ".html": "html", ".htm"
 _CARD_OPTIONS = {
     "full": click.option("--full", is_flag=True, help="Show everything, however long it is."),
     "top": click.option("--top", type=click.IntRange(min=1), metavar="N",
-                        help="Show the N first and the N last only."),
+                        help="Show only the first N and the last N."),
     "sort": click.option("--sort", type=click.Choice(["rank", "accuracy", "votes", "name"]),
                          help="The order of the jurors: rank is by the lower end of the interval.  [default: rank]"),
     "min_votes": click.option("--min-votes", type=click.IntRange(min=1), metavar="N",

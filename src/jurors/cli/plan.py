@@ -42,14 +42,14 @@ jury_options = gathered(
 
 
 @click.command()
-@click.option("--items", type=click.IntRange(min=1), metavar="N", help="How many items; --exact can find the fewest.")
+@click.option("--items", type=click.IntRange(min=1), metavar="N", help="How many items; with --exact, default: fewest.")
 @click.option("--jurors", default="3", show_default=True, metavar="N|A,B,C", help="How many jurors, or their names.")
 @jury_options
 @click.option("--group", multiple=True, metavar="A,B,C=E", help="Error correlation of a group of jurors; repeatable.")
 @click.option("--difficulty", default="0", metavar="E", help="Error correlation of all jurors: some items are harder.")
-@click.option("--missing", multiple=True, metavar="SHARE", help="The chance that a vote is missing; or one a juror.")
+@click.option("--missing", multiple=True, metavar="SHARE", help="Probability of a missing vote, or one per juror.")
 @click.option("--exact", is_flag=True, help="Write whole counts in exactly these shares, without random draws.")
-@path_option("FILE", "Write here (.csv, .jsonl, .parquet …), truth beside.")
+@path_option("FILE", "Write the votes here (.csv, .jsonl, .parquet …), and the truth next to them.")
 @click.option("--quiet", is_flag=True, help="Print nothing on stderr.")
 def simulate(
     items: int | None, jurors: str, jury: dict[str, Any], group: tuple[str, ...], missing: tuple[str, ...], exact: bool,
@@ -109,7 +109,7 @@ def _truth_text(test: Simulation, *, by_item: bool) -> str:
     if by_item:
         return csv_text(("item", "label"), zip(votes.item_names().tolist(), labels[test.truth].tolist(), strict=True))
     if "truth" in votes.jurors:
-        raise SketchError("a juror called 'truth' cannot stand beside the column of true labels; rename the juror")
+        raise SketchError("a juror called 'truth' conflicts with the column of true labels; rename the juror")
     tuples, place = np.unique(np.column_stack([votes.codes, test.truth]), axis=0, return_inverse=True)
     sizes = np.zeros(len(tuples), dtype=np.int64)
     np.add.at(sizes, place.ravel(), votes.weights)
@@ -123,7 +123,7 @@ def _truth_text(test: Simulation, *, by_item: bool) -> str:
 @jury_options
 @click.option("--missing", default="0", show_default=True, metavar="SHARE", help="The chance that a vote is missing.")
 @click.option("--target", type=click.Choice(["test", "population"]), default="test", show_default=True,
-              help="What intervals are about: the test's items, or where they come from.")  # fmt: skip
+              help="What intervals describe: these items (test) or the population that they come from.")  # fmt: skip
 @grading_option("level")
 @output_options("text", "json", "csv", "md", alarms=False)
 def plan(jurors: str, jury: dict[str, Any], output: Output, **options: Any) -> None:
@@ -155,10 +155,10 @@ def audit() -> None:
 @click.option("--between", metavar="A,B", help="Draw from these two systems only, to prove which is better.")
 @click.option("--after", multiple=True, metavar="SHEET", type=INPUT_PATH, help="Continue after this sheet; repeatable.")
 @click.option("--blind/--open", default=True, show_default=True,
-              help="Hide the votes from whoever labels; they go into a second file, SHEET.votes.csv.")  # fmt: skip
+              help="Hide the votes from the person who labels; a second file, SHEET.votes.csv, has them.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), help="Repeat a draw; by default, each draw is new.")
 @texts_options
-@click.option("--title", metavar="TEXT", help="What the person is asked: the heading of the page (html).")
+@click.option("--title", metavar="TEXT", help="The question to the person: the heading of the page (html).")
 @output_options("csv", "html", "label-studio", "text", "json", alarms=False)
 def audit_plan(
     source: Source, n: int, system: str | None, between: str | None, after: tuple[str, ...], blind: bool,
@@ -222,7 +222,7 @@ def _read_by_system(source: Source, system: str, items: str | None, text: tuple[
 @click.option("--second", multiple=True, metavar="SHEET", type=INPUT_PATH,
               help="The same sheet as a second person labelled it; repeatable, one per round.")  # fmt: skip
 @click.option("--until", multiple=True, metavar="GOAL",
-              help='Whether this is reached: "score:JUROR ± 0.05", "wrong <= 0.1", "order"; repeatable.')  # fmt: skip
+              help='A goal to test: "score:JUROR ± 0.05", "wrong <= 0.1", "order"; repeatable.')  # fmt: skip
 @system_option
 @grading_option("level")
 @output_options("text", "json", "csv", "md", alarms=False, card=True)

@@ -48,10 +48,10 @@ class _RecordingCommand(click.Command):
 @texts_options
 @sides_options
 @click.option("--answers", multiple=True, metavar="SHEET", type=INPUT_PATH,
-              help="A sheet of `jurors audit plan` with its labels: what it guarantees; repeatable.")  # fmt: skip
+              help="A labelled sheet of `jurors audit plan`, to show what it guarantees; repeatable.")  # fmt: skip
 @by_option
 @system_option
-@click.option("--title", metavar="TEXT", help="The page's title; else the name of FILE.")
+@click.option("--title", metavar="TEXT", help="The title of the page; by default, the name of FILE.")
 @click.option("--chart", metavar="KIND", help="Write one chart instead: accuracy, prevalence, agreement, …")
 @path_option("FILE", "The HTML page to write; with --chart .png, .svg or .json.", required=True)
 @quiet_option

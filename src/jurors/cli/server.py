@@ -29,7 +29,7 @@ webhook_options = combined(
                  help="Post alarms (of these kinds and levels) as JSON to this https address, or http on this "
                  "machine; repeatable."),
     click.option("--webhook-private", is_flag=True, help="Allow a webhook in a private network."),
-    click.option("--digest", metavar="15m", help="Send the alarms of so long as one message."),
+    click.option("--digest", metavar="15m", help="Send the alarms of this time span, such as 15m, as one message."),
 )  # fmt: skip
 
 
@@ -126,7 +126,7 @@ def revoke(name: str, store: str) -> None:
 
 @store.command()
 @store_option
-@click.option("--project", metavar="NAME", help="One project alone; without it, all of them, and the API keys' hashes.")
+@click.option("--project", metavar="NAME", help="Only this project; by default, all, and the hashes of API keys.")
 @target_options
 def export(store: str, project: str | None, target: Output) -> None:
     """Back up a store, or one project, as lines of JSON. The server can keep running."""
@@ -171,7 +171,7 @@ def compact(store: str) -> None:
 
 @store.command()
 @store_option
-@click.option("--project", metavar="NAME", help="The batches of this project alone.")
+@click.option("--project", metavar="NAME", help="Only the batches of this project.")
 @click.option("--replay", is_flag=True, help="Count the batches again, as if they arrived now.")
 @click.option("--drop", is_flag=True, help="Delete the batches.")
 @output_options("text", "json", "csv", "md", alarms=False)
@@ -198,13 +198,13 @@ def quarantine(store: str, project: str | None, replay: bool, drop: bool, output
 @click.option("--alpha", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.05, show_default=True,
               metavar="X", help="False-alarm rate of drift over the whole stream, for independent blocks.")  # fmt: skip
 @click.option("--block", default="auto", show_default=True, metavar="SIZE",
-              help="Items (50) or time (1d) of a block that is independent of the next; 1: items are.")  # fmt: skip
+              help="Items (50) or time (1d) of a block that is independent of the next; 1 if items are.")  # fmt: skip
 @click.option("--expect", multiple=True, type=click.Choice(("prevalence", "silence")),
               help="A change that is expected and raises no alarm; repeatable.")  # fmt: skip
 @click.option("--settle", type=click.IntRange(min=0), default=0, show_default=True, metavar="N",
               help="Leave the newest N items out of drift detection, for jurors that vote late.")  # fmt: skip
 @click.option("--state", metavar="FILE", type=OUTPUT_PATH, help="Save the state here, and resume from it.")
-@click.option("--once", is_flag=True, help="Read what is there, then exit; for cron.")
+@click.option("--once", is_flag=True, help="Read what is available, then exit; for cron.")
 @grading_options
 @stream_limit_options
 @click.option("--exec", "program", metavar="[KINDS=]COMMAND", multiple=True,

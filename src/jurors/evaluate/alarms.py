@@ -96,8 +96,7 @@ _KINDS = (
         "one judge, several answers",
     ),
     AlarmKind(
-        "copied_juror", _LOUD,
-        "two jurors give the same answers, or always opposite ones: one may be a copy of the other",
+        "copied_juror", _LOUD, "two jurors always give the same, or opposite, answers: one may copy the other",
         "Leave out one of {who}, unless they worked independently",
         ("twin_jurors", "copies", "copied_answers", "copied_numbers"), "may be a copy of another juror",
     ),
@@ -172,8 +171,7 @@ _KINDS = (
         "Correct them if they are typing errors",
     ),
     AlarmKind(
-        "exact_answer", _NOTE, "what kind of numbers the exact solution has. On real tests, they are irrational",
-        "Nothing",
+        "exact_answer", _NOTE, "the kind of numbers of the exact solution: on real tests, irrational", "Nothing",
         ("irrational", "rational_non_integral", "exactly_independent", "inconsistent", "rational"),
     ),
     AlarmKind(
@@ -189,8 +187,7 @@ _KINDS = (
         "Look at its intervals; collect more items, or join groups", about="groups",
     ),
     AlarmKind(
-        "ungraded_group", _WARNING, "a group cannot be graded, or items name no group",
-        "Collect more items of this group",
+        "ungraded_group", _WARNING, "a group cannot be graded, or items name no group", "Add items of this group",
         ("ungraded_group", "no_group"), about="groups",
     ),
     AlarmKind(

@@ -432,7 +432,7 @@ def answer_lines(e: Evaluation) -> list[str]:
         best = "gold, or else the best label," if e.gold is not None else "the best label of each item,"
         lines.append(f"Taking {best} about {percent(e.wrong_labels, digits)} are wrong{about}.")
     if e.ordered is not None:
-        lines.append("Bias is relative to the panel: a severity that all jurors share does not show in votes.")
+        lines.append("Bias is relative to the panel: votes cannot show a severity that all jurors share.")
     if e.effective_jurors is not None and e.effective_jurors < _DEPENDENT * len(e.jurors):
         low, high = e.interval_of("effective_jurors")
         worth = f"about {e.effective_jurors:.1f} independent ones ({low:.1f} – {high:.1f})"

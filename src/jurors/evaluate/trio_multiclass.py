@@ -724,7 +724,7 @@ def _outcomes(
     if not decomposition.is_real:
         return tuple(result)
     if not decomposition.is_rational:
-        message = "the exact answer is irrational, which proves that errors are correlated, however little"
+        message = "the exact answer is irrational, which proves that errors are correlated, if only slightly"
         return (*result, DecodeOutcome("irrational", message))
     distinct = [c for c in decomposition.components if c.multiplicity == 1]
     if below or all(has_whole_counts(c.prevalence, c.rows, sketch.items) for c in distinct):

@@ -756,7 +756,7 @@ def check(
         evaluation, others = grade(source, **others), {}
     given = next(iter(others), "system" if system is not None and of_systems is None else None)
     if given is not None:
-        raise OptionError(f"these votes are graded already, so {given}= changes nothing; leave it out")
+        raise OptionError(f"these votes are already graded, so {given}= changes nothing; leave it out")
     document = read_document(parsed.baseline) or {}
     if parsed.max_regression is None and str(document.get("schema")).startswith("jurors.systems/"):
         message = "baseline= is of systems; add system= and max_regression=, the drop that you allow"

@@ -75,7 +75,7 @@ class PanelComparison(Result):
 
     def _blocks(self, **_: Any) -> list[Block]:
         names = shorten_names(self.whole.jurors, 20)
-        heads = ["without", "other labels", "± of scores", "wrong labels", "highest low end", "price"]
+        heads = ["without", "other labels", "± of scores", "wrong labels", "highest lower end", "price"]
         rows = [
             (
                 "(nobody)" if x.without is None else names[x.without], percent(x.changed),
@@ -111,7 +111,7 @@ class PanelComparison(Result):
         ]
         leader = self.whole.leader
         others = [x for x in self.panels if x.leader not in (leader, None) and x.without != leader]
-        lines += [f"Without {x.without}, {x.leader} has the highest low end, not {leader}." for x in others[:3]]
+        lines += [f"Without {x.without}, {x.leader} has the highest lower end, not {leader}." for x in others[:3]]
         if self.cheapest is None:
             return lines
         if self.cheapest.jurors == self.whole.jurors:
@@ -177,12 +177,12 @@ def panels(
     if prices is not None and (missing := [j for j in names if j not in prices]):
         raise OptionError(f"there is no price for {format_names(missing, 6)}; give every juror one", name="price")
     if prices is not None and not all(0 <= x < math.inf for x in prices.values()):
-        raise OptionError("a price must be a number from 0 on", name="price")
+        raise OptionError("a price must be a number of at least 0", name="price")
     if not 0 <= most_changed <= 1:
         raise OptionError(f"most_changed must be a share from 0 to 1, got {most_changed!r}", name="most_changed")
     graded, labels = _graded(votes, names, level)
     if labels is None or graded.wrong_labels is None:
-        raise VotesError("these votes show too little to compare panels; jurors.grade(votes) says why")
+        raise VotesError("these votes are not enough to compare panels; the alarms of jurors.grade(votes) say why")
 
     def compared(group: Sequence[str]) -> Panel:
         about: dict[str, Any] = {

@@ -113,7 +113,7 @@ def confusion_tables(given: Any, jurors: Sequence[str], labels: Sequence[Label])
         if unknown := [name for name in given if name not in jurors]:
             raise SketchError(f"accuracy names the juror {unknown[0]!r}; there are: {', '.join(jurors)}")
         if absent := [name for name in jurors if name not in given]:
-            raise SketchError(f"accuracy says nothing of juror {absent[0]!r}")
+            raise SketchError(f"accuracy has no entry for juror {absent[0]!r}")
         given = [given[name] for name in jurors]
     if _is_number(given):
         given = [given] * len(jurors)
@@ -279,7 +279,7 @@ def jury_model(
         taken |= set(members)
         shared.append((tuple(members), fraction(gamma, "the correlation of a group")))
     if (of_all or of_pairs) and len(names) < 2:
-        raise SketchError("one juror alone shares no error with anybody")
+        raise SketchError("one juror alone cannot share errors")
     shifts = tuple(_shifts(names, [table[a][a] for table in tables], shared, label) for a, label in enumerate(labels))
     return JuryModel(
         jurors=names, labels=labels, prevalence=prevalences(prevalence, labels), confusion=tables, shifts=shifts
@@ -299,7 +299,7 @@ def juror_names(jurors: int | Sequence[str]) -> tuple[str, ...]:
         raise SketchError(f"a jury needs one juror or more, and at most {_MAX_JURORS:,}; got {count:,}")
     names = tuple(map(str, range(1, count + 1))) if given is None else given
     if repeated := [name for name, times in Counter(names).items() if times > 1]:
-        raise SketchError(f"a jury needs jurors with names of their own, but two are called {repeated[0]!r}")
+        raise SketchError(f"jurors need different names, but two are called {repeated[0]!r}")
     return names
 
 
@@ -437,16 +437,16 @@ def simulate(
     size = len(model.jurors)
     chances = [missing] * size if isinstance(missing, (str, Number)) else list(missing)
     if len(chances) != size:
-        raise SketchError(f"missing needs one chance, or {size} (one per juror), got {len(chances)}")
+        raise SketchError(f"missing needs one probability, or {size} (one per juror), got {len(chances)}")
     missing_rates = [float(parse_probability(chance, "missing")) for chance in chances]
     if not isinstance(items, (int, np.integer, type(None))):
         raise OptionError(f"items must be a whole number, got {items!r}")
     if exact:
         if any(missing_rates) or votes_per_item is not None:
-            raise OptionError("an exact test has every vote; leave exact out to simulate missing ones")
+            raise OptionError("an exact test has no missing votes; to simulate them, leave exact out")
         return exact_test(model, items)
     if items is None or items < 1:
-        raise OptionError(f"say how many items to simulate, at least one; got {'none' if items is None else items}")
+        raise OptionError(f"give the number of items to simulate, at least 1; got {'none' if items is None else items}")
     if items * len(model.jurors) > _MAX_VOTES:
         raise SketchError(
             f"{items:,} items are too many votes to hold at once (at most {_MAX_VOTES:,}); simulate parts with seeds "

@@ -105,7 +105,7 @@ class AlarmState:
         self.recent = read * fade, bad * fade
         share, key = bad / max(read, 1), "source"
         if key not in self.active and bad >= _FEWEST_UNREADABLE and share > _MOST_UNREADABLE:
-            message = f"{share:.0%} of the last {read:,.0f} lines of {self.source} are no votes and are not counted"
+            message = f"{share:.0%} of the last {read:,.0f} lines of {self.source} are not votes and are not counted"
             return [self._raise(key, Alarm("source_unreadable", "alarm", message, share).to_dict())]
         if key in self.active and lines and share < _MOST_UNREADABLE / 2:
             return [self._clear(key)]

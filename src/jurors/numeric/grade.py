@@ -218,7 +218,7 @@ def _impossible(jurors: Sequence[str], shared: factor.SharedErrorTest) -> Iterat
             weight[i, j] = 1.0
             error = factor.standard_error(fit.moments.row_sum_influence(weight))[i]
             z_scores.append(_z_score(abs(fit.moments.covariance[i, j]), error))
-        message = f"the correlations of {format_names(names, 3)} contradict each other: reliabilities come out negative"
+        message = f"the correlations of {format_names(names, 3)} contradict each other: some reliabilities are negative"
         yield alarm(min(z_scores), "negative_loading", message, names)
     elif fit.outcome == "above_variance":
         errors = factor.standard_error(shared.influence.error_variance())
@@ -275,7 +275,7 @@ _LINE = ("slope", "offset", "noise")
 _GRADES = ("reliability", *_LINE)
 _MOST_ON_CARD = 20  # pairs and outliers of a full card; JSON has them all
 _SCALE = (
-    "RMSE and bias hold if jurors err independently, relative to the panel: a bias that all jurors share does not show."
+    "RMSE and bias hold if jurors err independently, relative to the panel: votes cannot show a bias that all share."
 )
 ABOUT_LINES = (
     "A juror's number is modelled as offset + slope × truth + error; noise is the standard deviation of the error. "

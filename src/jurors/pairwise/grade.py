@@ -50,8 +50,8 @@ def disconnected_alarms(data: Preferences) -> tuple[Alarm, ...]:
     main = np.argmax(np.bincount(place))
     outside = [name for name, island in zip(data.objects, place, strict=True) if island != main]
     message = (
-        f"no comparison connects {islands:,} groups of objects, so ranks across groups mean nothing; {len(outside):,} "
-        f"objects are outside the largest group ({format_names(outside, 3)})"
+        f"no comparison connects {islands:,} groups of objects, so ranks of different groups cannot be compared; "
+        f"{len(outside):,} objects are outside the largest group ({format_names(outside, 3)})"
     )
     if 2 * islands == len(data.objects):  # every object was compared with one other, as texts of one question are
         message += "; every object occurs in one pair only: use `jurors convert` and grade the votes instead"

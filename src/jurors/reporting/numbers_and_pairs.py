@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _AT_ONCE, _FOLDED = 12, 25  # rows of a long list that are shown at once, and from how many on it is long
 _MAX_ROWS = 200  # items or objects
 _QUIET = (
-    "No alarm was raised. That does not prove that the grades are right: an error that all jurors share does not show."
+    "No alarm was raised. That does not prove that the grades are right: votes cannot show an error that all share."
 )
 
 

@@ -156,8 +156,8 @@ def check_gold(
     if weight < SELECTED:
         others = float(partition.probability @ partition.sketch.counts) / partition.sketch.items
         message = (
-            f"the gold items are no random draw: the panel is {'less' if expected / items < others else 'more'} sure "
-            f"of them than of the others. In the grades of the others, each counts as {weight:.2f} gold items"
+            f"the gold items are not a random draw: the panel is {'less' if expected / items < others else 'more'} "
+            f"sure of them than of the others. In the grades of the others, each counts as {weight:.2f} gold items"
         )
         alarms.append(Alarm("selected_gold", "warning", message, weight))
     return test, alarms

@@ -55,7 +55,7 @@ def _check_values(values: list[Any], what: str, format: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise VotesError(f"a {what} holds {text[error.start]!a}, which is no valid character") from None
+        raise VotesError(f"a {what} holds {text[error.start]!a}, which is not a valid character") from None
 
 
 def _check_header(votes: Votes, layout: str, format: str) -> None:

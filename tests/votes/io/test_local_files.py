@@ -405,7 +405,7 @@ def test_what_is_read_is_not_written_over(tmp_path: Path) -> None:
     place = str(sqlite(tmp_path / "a.db", "CREATE TABLE votes (item, ann)"))
     run = CliRunner().invoke(main, ["convert", f"{place}::votes", "-o", place], prog_name="jurors")
     assert run.exit_code == 2
-    assert "would write over" in run.stderr
+    assert "would overwrite" in run.stderr
 
 
 def test_a_plain_file_has_nothing_inside(tmp_path: Path) -> None:
