@@ -252,6 +252,10 @@ class Result(ABC):
         """What JSON holds, before `json_ready`. By default the rows of `_columns`."""
         return row_documents(self._columns())
 
+    def _attributes(self, *names: str) -> dict[str, Any]:
+        """These attributes by name, in this order: parts of a document."""
+        return {name: getattr(self, name) for name in names}
+
     @abstractmethod
     def _blocks(self) -> Iterable[Block]:
         """What text, Markdown and HTML show."""

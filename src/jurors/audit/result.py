@@ -474,8 +474,7 @@ class Audit(Result):
             "either": nested(self.people.either),
         }
         return {
-            "labelled": self.labelled, "drawn": self.drawn, "items": self.items, "gaps": self.gaps,
-            "is_random": self.is_random,
+            **self._attributes("labelled", "drawn", "items", "gaps", "is_random"),
             "guaranteed": nested(self.guaranteed),
             "calibrated": None if self.calibrated is None else nested(self.calibrated), "level": self.level,
             "until": self.goals, "passed": self.passed if self.goals else None, "people": people,

@@ -648,11 +648,9 @@ class AgreementStatistics(Drawable):
             {"jurors": [i, j], **dict(zip(keys, rest, strict=True))}
             for i, j, *rest in zip(*(v.tolist() for v in values), strict=True)
         ]
-        about = {"items": self.items, "jurors": self.jurors, "labels": self.labels, "scale": self.scale}
-        about["scale_why"] = self.scale_why
-        exact = {name: getattr(self, name) for name in EXACT}
+        about = self._attributes("items", "jurors", "labels", "scale", "scale_why", *EXACT)
         rest = {"level": self.level, "coefficients": [c.to_dict() for c in self.coefficients], "pairs": pairs}
-        return {**about, **exact, **rest, "left_out": self.left_out}
+        return {**about, **rest, "left_out": self.left_out}
 
     def _columns(self) -> Columns:
         """One row per pair."""

@@ -447,21 +447,15 @@ class Evaluation(Drawable):
             names = ("score", "prevalence", "wrong_labels", "best", "leaders", "interval")
             other = self.without_family._document()
             family = {"family": self.family, "without_family": {name: other[name] for name in names}}
-        document = {
-            "items": self.items,
-            "jurors": self.jurors,
-            "labels": self.labels,
+        document: dict[str, Any] = {
+            **self._attributes("items", "jurors", "labels"),
             **({} if self.sketch is None else self.sketch.tuples.scale_document()),
             "method": self.method,
             "errors": "independent" if not self.is_calibrated else "real",
             "votes": self.votes,
             "score": self.score or None,
             **by_label,
-            "wrong_labels": self.wrong_labels,
-            "best": self.best,
-            "leaders": self.leaders,
-            "effective_jurors": self.effective_jurors,
-            "dependence": self.dependence,
+            **self._attributes("wrong_labels", "best", "leaders", "effective_jurors", "dependence"),
             "interval": interval,
             **family,
             "target": self.target,
@@ -470,8 +464,7 @@ class Evaluation(Drawable):
             **({} if self.ordered is None else {"ordered": self.ordered}),
             "independent": self.independent._document(self.exact, self.exam),
             "majority": majority,
-            "alarms": self.alarms,
-            "details": self.details,
+            **self._attributes("alarms", "details"),
         }
         if self.rules is not None:
             keys = ("label", "precision", "low", "high", "coverage")
@@ -751,14 +744,11 @@ class KeyedEvaluation(_Solved, Drawable):
         }
         own = {"ordered": self.ordered, "repeats": self.repeats, "confidence": self.confidence}
         return {
-            "items": self.items,
-            "jurors": self.jurors,
-            "labels": self.labels,
+            **self._attributes("items", "jurors", "labels"),
             "method": "answer_key",
             "votes": self.votes,
             **self.solution._document(),
-            "kappa": self.kappa,
-            "effective_jurors": self.effective_jurors,
+            **self._attributes("kappa", "effective_jurors"),
             "interval": {"level": 0.95, **vars(self.interval)},
             "correlation": correlation,
             "errors": {"majority": self.majority_errors, "best_possible": self.best_errors},

@@ -200,8 +200,7 @@ class Solution(Result):
     def _document(self) -> dict[str, Any]:
         """Floats by name; complex numbers as {"real", "imaginary"}."""
         floats, cells = self.to_float(), len(self.jurors) * len(self.labels) ** 2
-        names = ("prevalence", "accuracy", *["confusion"] * (cells <= _MOST_CELLS), "score")
-        return {name: getattr(floats, name) for name in names}
+        return floats._attributes("prevalence", "accuracy", *["confusion"] * (cells <= _MOST_CELLS), "score")
 
     def _columns(self) -> Columns:
         """One row per juror and true label."""

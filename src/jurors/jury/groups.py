@@ -274,12 +274,9 @@ class ByGroup(Result, Generic[Graded]):
         """Every group's own document under its name."""
         return {
             "by": self.column,
-            "jurors": self.jurors,
-            "labels": self.labels,
+            **self._attributes("jurors", "labels"),
             "items": self.sizes,
-            "groups": self.groups,
-            "left_out": self.left_out,
-            "alarms": self.alarms,
+            **self._attributes("groups", "left_out", "alarms"),
         }
 
     def _columns(self) -> Columns:

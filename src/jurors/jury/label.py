@@ -238,8 +238,7 @@ class Labelling(Drawable):
 
     def _document(self) -> dict[str, Any]:
         return {
-            "method": self.method,
-            "labels": self.labels,
+            **self._attributes("method", "labels"),
             **self.partition.sketch.tuples.scale_document(),
             "wrong_labels": self.wrong_labels,
             **({} if self.levels is None else {"basis": ABOUT_LEVELS}),

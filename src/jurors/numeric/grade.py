@@ -346,15 +346,12 @@ class NumberGrades(RankedJurors, Drawable):
     def _document(self) -> dict[str, Any]:
         return {
             **about_numbers(self),
-            "best": self.best,
-            "leaders": self.leaders,
+            **self._attributes("best", "leaders"),
             "jurors": row_documents(self._grade_columns()),
             "if_errors_independent": ("rmse", "bias", *_LINE),
             "independent": self.independent.document(self.jurors, self.level),
             "outliers": [dict(zip(("item", "juror", "number"), each, strict=True)) for each in self.outliers],
-            "dependence": self.dependence,
-            "remarks": self.remarks,
-            "alarms": self.alarms,
+            **self._attributes("dependence", "remarks", "alarms"),
         }
 
     def _blocks(self, **show: Any) -> Iterable[Block]:
@@ -424,9 +421,7 @@ def about_numbers(result: Any) -> dict[str, Any]:
     """What the documents of grades and of scores begin with."""
     return {
         "scale": "interval",
-        "scale_why": result.scale_why,
-        "level": result.level,
-        "items": result.items,
+        **result._attributes("scale_why", "level", "items"),
         "truth": {"mean": result.truth_mean, "spread": result.truth_spread},
     }
 
@@ -608,9 +603,9 @@ class ItemValues(Result):
         return {"item": self.items, **(self.parts or {}), **ends, **model, "numbers": self.numbers}
 
     def _document(self) -> dict[str, Any]:
-        about = {"scale": "interval", "scale_why": self.scale_why, "level": self.level}
-        basis = ABOUT_VALUES if self._has_intervals else None
-        return {**about, "basis": basis, "items": super()._document(), "alarms": self.alarms}
+        about = {"scale": "interval", **self._attributes("scale_why", "level")}
+        about["basis"] = ABOUT_VALUES if self._has_intervals else None
+        return {**about, "items": super()._document(), "alarms": self.alarms}
 
     def _blocks(self, *, full: bool = True) -> Iterable[Block]:
         most = None if full else _MOST_LISTED

@@ -223,8 +223,7 @@ class NumberScores(Drawable):
             **grade.about_numbers(self),
             "jurors": row_documents(self._score_columns()),
             "independent": None if self.grades is None else self.grades.independent.document(self.jurors, self.level),
-            "remarks": self.remarks,
-            "alarms": self.alarms,
+            **self._attributes("remarks", "alarms"),
         }
 
     def _blocks(self, **show: Any) -> Iterable[Block]:

@@ -94,18 +94,11 @@ class Ranking(Result):
 
     def _columns(self) -> Columns:
         names = ("strength", "low", "high", "rank", "rank_low", "rank_high", "answers")
-        return {"object": self.objects, **{name: getattr(self, name) for name in names}}
+        return {"object": self.objects, **self._attributes(*names)}
 
     def _document(self) -> dict[str, Any]:
-        about = {
-            "errors": "independent",
-            "level": self.level,
-            "jurors": self.jurors,
-            "spread": self.spread,
-            "remarks": self.remarks,
-        }
-        leading = {"best": self.best, "leaders": self.leaders}
-        return {**about, **leading, "objects": super()._document(), "alarms": self.alarms}
+        about = self._attributes("level", "jurors", "spread", "remarks", "best", "leaders")
+        return {"errors": "independent", **about, "objects": super()._document(), "alarms": self.alarms}
 
     def _blocks(self, **show: Any) -> Iterable[Block]:
         options = CardOptions(**show)
@@ -375,15 +368,9 @@ class PairGrades(RankedJurors, Result):
         return {**columns, "swapped": self.swapped}
 
     def _document(self) -> dict[str, Any]:
-        about = {
-            "scale": "pairs",
-            "errors": "independent",
-            "level": self.level,
-            "objects": self.objects,
-            "remarks": self.remarks,
-        }
-        leading = {"best": self.best, "leaders": self.leaders}
-        return {**about, **leading, "jurors": super()._document(), "alarms": self.alarms}
+        about = {"scale": "pairs", "errors": "independent"}
+        about |= self._attributes("level", "objects", "remarks", "best", "leaders")
+        return {**about, "jurors": super()._document(), "alarms": self.alarms}
 
     def _blocks(self, **show: Any) -> Iterable[Block]:
         options = CardOptions(**show)

@@ -100,15 +100,9 @@ class Bounds(Result):
 
     def _document(self) -> dict[str, Any]:
         return {
-            "items": self.items,
-            "jurors": self.jurors,
-            "labels": self.labels,
-            "assumption": self.assumption,
+            **self._attributes("items", "jurors", "labels", "assumption"),
             "possible": self.is_possible,
-            "prevalence": self.prevalence,
-            "accuracy": self.accuracy,
-            "alarms": self.alarms,
-            "details": self.details,
+            **self._attributes("prevalence", "accuracy", "alarms", "details"),
         }
 
     def _columns(self) -> Columns:
