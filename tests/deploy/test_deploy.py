@@ -109,6 +109,8 @@ def test_the_unit_starts_a_command_that_is_there(tmp_path: Path) -> None:
     unit = (DEPLOY / "jurors-serve.service").read_text()
     (words,) = re.findall(r"^ExecStart=\S+/jurors (.+)$", unit, re.MULTILINE)
     assert parsed(words.split()).params["host"] == "127.0.0.1"
+    for setting in ("Type=notify", "WatchdogSec=", "LimitNOFILE=", "MemoryHigh=", "StartLimitBurst="):
+        assert f"\n{setting}" in unit
     analyze = shutil.which("systemd-analyze")
     if analyze is None:
         pytest.skip("systemd-analyze is not installed")

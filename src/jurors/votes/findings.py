@@ -250,7 +250,7 @@ def strange_numbers(votes: Votes, counts: NDArray[np.int64]) -> Iterator[Finding
     rare = numbers & (counts <= 2) & (counts > 0)
     are_totals = rare.any() and counts[~rare].sum() > 20 * counts[rare].sum()
     if are_totals and numbers.all():
-        are_totals = abs(sizes[rare]).min() > 2 + 3 * abs(sizes[~rare]).max()
+        are_totals = (abs(sizes[rare]).min() - 2) / 3 > abs(sizes[~rare]).max()
     elif are_totals:
         are_totals = rare.sum() == numbers.sum()
     if are_totals:

@@ -213,7 +213,7 @@
     byId("past-title").textContent = times(past.length, "past alarm");
     byId("past-alarms").replaceChildren(...past.map(alarmLine));
     const most = Math.max(1, ...Object.values(dependence));
-    const stated = block === "auto" ? `independent items${most > 1 ? `; here, up to ${most.toLocaleString("en")} items count as one, as measured` : ""}`
+    const stated = block === "auto" ? `independent items${most > 1 ? `; here, up to ${most.toLocaleString("en")} items count as one` : ""}`
       : `independent blocks of ${block}${/^\d+$/.test(block) ? " items" : ""}`;
     byId("rate").textContent = `A stable stream raises any alarm with a probability of at most ${percent(alpha)}. This assumes ${stated}.`;
     byId("reading").hidden = !about.length;
