@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +17,7 @@ import pytest
 from command_line import refused, run
 
 from jurors.cli import main
+from jurors.cli.main import heeding_signals, insisting
 from jurors.cli.output import PathType
 
 VOTES = "item,ann,bob,cy\n0,x,x,y\n1,x,y,y\n2,y,y,y\n3,x,x,x\n"
@@ -117,6 +121,28 @@ def test_control_c_while_reading_is_one_word(error: Any, votes: Path, monkeypatc
     monkeypatch.setattr("jurors.votes.read.read_votes", interrupted)
     result = run("convert", votes)
     assert (result.exit_code, result.stderr) == (130, "Aborted!\n")
+
+
+def test_a_signal_that_a_library_swallows_is_sent_again_but_not_while_things_are_cleared_away() -> None:
+    is_cleared = False
+
+    def swallowing() -> None:
+        with suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        time.sleep(30)
+
+    def clearing() -> None:
+        nonlocal is_cleared
+        try:
+            signal.raise_signal(signal.SIGINT)
+        finally:
+            time.sleep(1.2)
+            is_cleared = True
+
+    for block in (swallowing, clearing):
+        with pytest.raises(KeyboardInterrupt), heeding_signals(), insisting():
+            block()
+    assert is_cleared
 
 
 @pytest.mark.slow

@@ -122,6 +122,22 @@ def test_a_signal_leaves_no_temporary_file(number: signal.Signals, command: str,
     assert not any(temporary.iterdir())
 
 
+def test_control_c_while_labels_are_written_leaves_nothing_of_them(tmp_path: Path) -> None:
+    rows = (
+        f"{k},{'yes' if k % 3 else 'no'},{'yes' if k % 5 else 'no'},{'yes' if k % 7 else 'no'}\n"
+        for k in range(400_000)
+    )
+    (tmp_path / "votes.csv").write_text("item,ann,bob,cy\n" + "".join(rows))
+    command, own = [sys.executable, "-m", "jurors", "label", "votes.csv", "-o", "out.csv.gz"], {"TMPDIR": str(tmp_path)}
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, cwd=tmp_path, env=os.environ | own)
+    while process.poll() is None and not any(draft.stat().st_size for draft in tmp_path.glob(".jurors-*/draft")):
+        time.sleep(0.001)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=240)
+    assert (process.returncode, stderr) == (130, b"Aborted!\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["votes.csv"]
+
+
 @pytest.mark.parametrize("command", ["grade", "report -o out.html"])
 def test_a_terminal_shows_what_takes_long_until_control_c_ends_it(command: str, tmp_path: Path) -> None:
     item, vote = np.divmod(np.arange(600_000), 5)

@@ -24,7 +24,7 @@ import click
 
 from jurors._files import atomic_group, atomic_path, atomic_write, check_writable, temp_directory
 from jurors._lazy import replace_unread
-from jurors.cli.main import print_data, print_output, print_warning
+from jurors.cli.main import insisting, print_data, print_output, print_warning
 from jurors.errors import JurorsError, OutputError
 from jurors.progress import ProgressBar, on_progress
 from jurors.results import FORMATS_OF_RESULTS, Result
@@ -191,11 +191,12 @@ class Output:
         ProgressBar or None
             Called with a share from 0 to 1, it shows how much is done; stages of long calls name themselves.
         """
-        if self.quiet or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
-            yield None
-            return
-        with ProgressBar(what, sys.stderr) as bar, on_progress(bar.doing):
-            yield bar
+        with insisting():
+            if self.quiet or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+                yield None
+                return
+            with ProgressBar(what, sys.stderr) as bar, on_progress(bar.doing):
+                yield bar
 
     def warn(self, alarms: Sequence[Any]) -> None:
         """Print alarms on stderr, for formats whose stdout is data."""

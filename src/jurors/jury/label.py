@@ -321,7 +321,7 @@ class EngineLabelling:
 
     def __init__(self, counted: CountedItems, by_tuple: Labelling) -> None:
         is_taken = not set(counted.part_names).isdisjoint(_RESERVED[1:])  # a column is called label, say
-        self.counted = replace(counted, part_names=(), parts=None) if is_taken else counted
+        self.counted = replace(counted, part_names=()) if is_taken else counted
         self.by_tuple = by_tuple
         self.labels, self.method, self.partition = by_tuple.labels, by_tuple.method, by_tuple.partition
         self.wrong_labels = by_tuple.wrong_labels
@@ -339,6 +339,10 @@ class EngineLabelling:
         object
             As `duckdb.DuckDBPyRelation`, `polars.LazyFrame`, a frame of Spark, Dask or Ibis.
         """
+        return self._frame()
+
+    def _frame(self, *order: str) -> Any:
+        """The frame, sorted by columns that the engine has of the items."""
         import narwhals as nw
 
         columns = self.by_tuple._label_columns(np.arange(len(self.by_tuple)))
@@ -346,6 +350,7 @@ class EngineLabelling:
         names = self.counted.part_names
         parts = [nw.col(f"part{k}").alias(name) for k, name in enumerate(names)]
         table = self.counted.with_columns(columns)
+        table = table.sort(*order) if order else table
         return table.select(*(() if "item" in names else ("item",)), *parts, *columns).to_native()
 
     def collect(self) -> Labelling:
@@ -396,7 +401,7 @@ def label_on_disk(
     Parameters
     ----------
     path
-        The file to write, sorted by item.
+        The file to write, with the items in the order of their first votes.
 
     Returns
     -------
@@ -411,6 +416,7 @@ def label_on_disk(
         ((rows,),) = table.con.execute(f"SELECT count(*) FROM {table.sql}").fetchall()
         if rows <= _MOST_READ:
             return None
+        import narwhals as nw
         from duckdb import StarExpression
 
         from jurors.sketch.engines import CountedItems, count_items
@@ -422,11 +428,14 @@ def label_on_disk(
             options = options.but(item=table.joint)
         with table.watching():
             counted = count_items(relation, options)
-        if not isinstance(counted, CountedItems) or counted.by_item is None or kind_of(counted.votes) is not LABELS:
+        if not isinstance(counted, CountedItems) or counted.named is None or kind_of(counted.votes) is not LABELS:
             return None
-        labelled = EngineLabelling(counted, _label(counted.votes, None, None, grading, {}))
+        rows = counted.named().to_native().project("item, row_number() OVER () AS row")
+        first = nw.from_native(rows.aggregate("item, min(row) AS row"))
+        ordered = replace(counted, by_item=counted.by_item.join(first, on="item"))
+        labelled = EngineLabelling(ordered, _label(counted.votes, None, None, grading, {}))
         with atomic_path(path) as draft, table.watching():
-            labelled.to_frame().order("item").write_parquet(str(draft))
+            labelled._frame("row").write_parquet(str(draft))
         return labelled.by_tuple
 
 

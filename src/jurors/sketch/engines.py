@@ -140,7 +140,8 @@ class CountedItems:
     keys: Integers | None = None  #: rows x numbers: a tuple as the engine's numbers; None where votes were fetched
     by_item: Any = None  #: a frame of the engine: `item` and `key0`, `key1` …
     part_names: tuple[str, ...] = ()  #: the columns that name the item together, where several do
-    parts: Callable[[], Any] | None = None  #: the engine's frame of `item` and these columns as `part0`, `part1` …
+    #: the engine's frame of the rows' `item`, and of these columns as `part0`, `part1` …
+    named: Callable[[], Any] | None = None
 
     def with_columns(self, columns: Mapping[str, Any]) -> Any:
         """The engine's frame of items, with columns that have a value for each row of the votes.
@@ -148,13 +149,15 @@ class CountedItems:
         Returns
         -------
         narwhals.LazyFrame
-            `item`, the columns that name it together as `part0`, `part1` …, and the columns given; nothing is computed
-            yet.
+            `item`, the columns that name it together as `part0`, `part1` …, the columns given, and what else `by_item`
+            has; nothing is computed yet.
         """
         keys = {f"key{k}": numbers for k, numbers in enumerate(cast(Integers, self.keys).T)}
         table = self.by_item.join(engine_table(self.by_item, {**keys, **columns}), on=list(keys), how="inner")
-        table = table.select("item", *columns)
-        return table if self.parts is None else self.parts().join(table, on="item", how="inner")
+        table = table.drop(*keys)
+        if self.named is None or not self.part_names:
+            return table
+        return self.named().unique().join(table, on="item", how="inner")
 
 
 def read_frame(frame: Any, options: Reading) -> Sketch | Votes:
@@ -215,15 +218,16 @@ def count_items(frame: Any, options: Reading) -> CountedItems | Sketch | Votes:
     about = table_findings(opened.names, layout, effective, items=counted.votes.total, joint=opened.item)
     votes = replace(counted.votes, jurors_are_numbered=opened.numbers_jurors(layout))
     counted = replace(counted, votes=with_findings(votes, [*about, *repeated]))
-    if counted.by_item is None or len(several := item_parts(names, effective.item)) < 2:
+    if counted.by_item is None:
         return counted
-    places = [find_column(opened.names, part) for part in several]
+    item, several = cast(int, layout.item), item_parts(names, effective.item)
+    places = [find_column(opened.names, part) for part in several] if len(several) > 1 else []
 
-    def parts() -> Any:
-        named = _named(opened, numbered(opened.table, [cast(int, layout.item), *places]), cast(int, layout.item))
-        return named.select("item", *(nw.col(f"c{place}").alias(f"part{k}") for k, place in enumerate(places))).unique()
+    def named() -> Any:
+        named = _named(opened, numbered(opened.table, [item, *places]) if places else table, item)
+        return named.select("item", *(nw.col(f"c{place}").alias(f"part{k}") for k, place in enumerate(places)))
 
-    return replace(counted, part_names=tuple(opened.names[place] for place in places), parts=parts)
+    return replace(counted, part_names=tuple(opened.names[place] for place in places), named=named)
 
 
 def _of_selected(frame: Frame, table: Any, layout: Layout, options: Reading) -> Any:
