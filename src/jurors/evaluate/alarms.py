@@ -64,7 +64,7 @@ _KINDS = (
         "Trust the gold labels, not the grades, and look for mistakes in the gold labels",
     ),
     AlarmKind(
-        "selected_gold", _WARNING, "gold items are those that the panel doubts most, or least: no random draw",
+        "selected_gold", _WARNING, "gold items are no random draw: of one label, or the most or least doubtful ones",
         "Draw gold items at random (`jurors audit plan`)",
     ),
     AlarmKind(
