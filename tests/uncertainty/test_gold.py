@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import jurors
 from jurors._numeric import Floats, Integers
@@ -112,6 +114,32 @@ def test_doubtful_gold_leaves_wider_intervals_than_random_gold_and_a_warning() -
             float(np.mean([high - low for low, high in map(partial(graded.interval_of, "score"), votes.jurors)]))
         )
     assert widths[1] > 1.2 * widths[0]
+
+
+@given(st.integers(0, 2**32), st.integers(20, 60), st.sampled_from(["yes", "no"]), st.floats(0.4, 0.6))
+@settings(max_examples=15)
+def test_gold_of_one_label_is_reported_and_random_gold_is_not(seed: int, size: int, label: str, rate: float) -> None:
+    rng = np.random.default_rng(seed)
+    truth = np.where(rng.random(400) < rate, "yes", "no")
+    other = np.where(truth == "yes", "no", "yes")
+    codes = np.where(rng.random((5, 400)) < 0.85, truth, other).T
+    votes = jurors.Votes.from_matrix(codes.tolist())
+    for chosen, of in (
+        (rng.choice(np.flatnonzero(truth == label), size, replace=False), [(label,)]),
+        (range(size), []),
+    ):
+        graded = jurors.grade(votes, gold={int(k): str(truth[k]) for k in chosen})
+        assert [a.labels for a in graded.alarms if a.kind == "selected_gold"] == of
+
+
+@pytest.mark.parametrize(("given_to", "items", "is_selected"), [(0.5, 4, False), (0.5, 10, True), (0.9, 20, False)])
+def test_gold_of_one_label_may_be_chance_where_it_is_little_or_the_label_common(
+    given_to: float, items: int, is_selected: bool
+) -> None:
+    sketch = SimpleNamespace(counts=np.array([given_to, 1 - given_to]) * 100, items=100.0, labels=("yes", "no"))
+    labels: Any = SimpleNamespace(chosen=np.array([0, 1]), probability=np.array([0.9, 0.9]), sketch=sketch)
+    alarms = check_gold(labels, np.array([[items, 0], [0, 0]]), None)[1]
+    assert [alarm.kind for alarm in alarms] == ["selected_gold"] * is_selected
 
 
 def runs(now: list[int], before: list[int]) -> PairedRuns:

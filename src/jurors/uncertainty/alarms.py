@@ -160,7 +160,25 @@ def check_gold(
             f"sure of them than of the others. In the grades of the others, each counts as {weight:.2f} gold items"
         )
         alarms.append(Alarm("selected_gold", "warning", message, weight))
+    elif (chance := _chance_of_one_label(partition, gold)) < _IMPROBABLE:
+        label = partition.sketch.labels[int(gold.sum(axis=0).argmax())]
+        message = (
+            f"the gold items are no random draw: all {items} are {label!r}, and the panel gives that label to more of "
+            "them than of all items. The grades are biased towards it"
+        )
+        alarms.append(Alarm("selected_gold", "warning", message, chance, labels=(label,)))
     return test, alarms
+
+
+def _chance_of_one_label(partition: Partition, gold: Integers) -> float:
+    """How often a random draw has so many items that the panel gives the one label of all gold items; 1 without one."""
+    if np.count_nonzero(gold.sum(axis=0)) != 1:
+        return 1.0
+    from scipy.special import bdtrc
+
+    by_tuple, is_given = gold.sum(axis=1), partition.chosen == gold.sum(axis=0).argmax()
+    share = float(partition.sketch.counts[is_given].sum()) / partition.sketch.items
+    return float(bdtrc(by_tuple[is_given].sum() - 1, by_tuple.sum(), share))
 
 
 # -- default answers ---------------------------------------------------------------------------------------------------

@@ -266,7 +266,8 @@ def fit_trio(sketch: Sketch, solution: Solution | None, *, from_votes: bool = Tr
     solution
         The theorem's, in floats, to start from.
     from_votes
-        Whether to try the majority as a start, too: not where the user decided which solution is the truth.
+        Whether to try the majority as a start, too: not where the user decided which solution is the truth, nor where
+        the theorem's lies in range, and so explains the counts exactly.
 
     Returns
     -------
@@ -283,7 +284,8 @@ def fit_trio(sketch: Sketch, solution: Solution | None, *, from_votes: bool = Tr
     """
     data = incidence_of(sketch)
     problem = em_problem(data, "confusion")
-    starts = [first_parameters(problem)] if from_votes or solution is None else []
+    is_settled = solution is not None and (solution.is_in_range or not from_votes)
+    starts = [] if is_settled else [first_parameters(problem)]
     if solution is not None:  # as parameters, none of them 0 or 1: EM could never leave those
         prior = np.clip(np.array([solution.prevalences], dtype=float), _NEAREST, 1 - _NEAREST)
         table = np.clip(np.array(solution.confusions, dtype=float), _NEAREST, 1 - _NEAREST)  # juror, true label, vote
