@@ -321,6 +321,35 @@ def test_logs_name_their_systems(tmp_path: Path) -> None:
     assert len(numbers[0] & numbers[1]) >= 9
 
 
+def test_prompts_of_one_model_are_told_apart_by_their_arguments_labels_or_files(tmp_path: Path) -> None:
+    frame, _ = judged({"new": 0.9, "old": 0.4}, items=40)
+    expected = {name: x.rate for name, x in compare(frame).systems.items()}
+    rows = {
+        str(name): part.filter(like="judge").replace({"pass": "C", "fail": "I"}).to_numpy().tolist()
+        for name, part in frame.groupby("model")
+    }
+    runs = {"inspect": "prompt=", "labels": "", "files": ""}
+    for name, votes in rows.items():
+        inspect, promptfoo = inspect_log("gpt", votes), promptfoo_log({"gpt": votes})
+        inspect["eval"]["task_args"] = {"prompt": name, "few_shot": 3}
+        for k, sample in enumerate(inspect["samples"]):
+            sample["output"] = {"choices": [{"message": {"content": f"{name} {k}"}}]}
+        labelled = [{**x, "prompt": {"raw": "q", "label": name}} for x in promptfoo["results"]["results"]]
+        for place, log in (("inspect", inspect), ("files", promptfoo)):
+            (tmp_path / place).mkdir(exist_ok=True)
+            (tmp_path / place / f"{name}.json").write_text(json.dumps(log))
+        rows[name] = [{**x, "promptIdx": int(name == "old")} for x in labelled]
+    both = {"evalId": "e", "results": {"version": 3, "results": [*rows["new"], *rows["old"]]}}
+    (tmp_path / "labels").mkdir()
+    (tmp_path / "labels" / "run.json").write_text(json.dumps(both))
+    for place, prefix in runs.items():
+        read = jurors.systems(tmp_path / place)
+        assert {name: x.rate for name, x in read.systems.items()} == {prefix + n: x for n, x in expected.items()}, place
+        assert read.differences[0].paired, place
+    (tmp_path / "inspect" / "new.json").write_text((tmp_path / "inspect" / "old.json").read_text())
+    assert "names no two systems" in refused("systems", tmp_path / "inspect")  # the same answers, judged again
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("tool, field", [("inspect", "model"), ("promptfoo", "provider")])
 def test_the_guide_leads_from_a_log_to_a_sentence(tmp_path: Path, tool: str, field: str) -> None:

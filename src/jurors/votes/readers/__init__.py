@@ -47,8 +47,8 @@ READERS: dict[str, str] = {
 
 #: the fields of each tool's records that name the system under test: the first that varies, or both of promptfoo's
 SYSTEM_FIELDS = {
-    "inspect": ("model",),
-    "promptfoo": ("prompt", "provider"),
+    "inspect": ("system", "model"),
+    "promptfoo": ("prompt", "provider", "file"),
     "mlflow": ("trace_metadata.mlflow.modelId", "trace_metadata.mlflow.sourceRun", "tags.model", "tags.version"),
 }
 _SYSTEM_FIELDS = ("model", "metadata.model", "metadata.system", "environment")  # of all others
@@ -124,6 +124,7 @@ def systems_of(records: Records, tool: str, title: str) -> list[tuple[Any, str]]
         )
     if tool != "promptfoo":
         return [(item, str(system)) for item, system in varied[0].items()]
+    varied = [values for values in varied if values is not fields["file"]] or varied
     return [(item, ", ".join(str(values[item]) for values in varied if item in values)) for item in varied[0]]
 
 

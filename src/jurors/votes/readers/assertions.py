@@ -16,6 +16,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from jurors.errors import VotesError
 from jurors.votes.readers.base import Files, Node, Reader, Records, RecordsBuilder, distinguishing_names, recogniser
@@ -25,6 +26,7 @@ _LABELS = {True: "pass", False: "fail", None: None}
 # -- promptfoo ------------------------------------------------------------------------------------------------
 
 _RESULTS = re.compile(rb'"results"\s*:\s*[{\[]')
+_LONGEST_LABEL = 30  # characters; a longer one of a prompt is its text
 _VERSION = 3  # of the results; 2 and before do not name the outputs
 
 
@@ -54,7 +56,7 @@ def _is_promptfoo_lines(head: bytes) -> bool:
 def _read_promptfoo(files: Files) -> Records:
     expected = "expected the keys 'evalId' and 'results'"
     paths = files.own(lambda path: _is_promptfoo(files, path), PROMPTFOO.TITLE, expected=expected)
-    verdicts, log = list[_Verdict](), RecordsBuilder()
+    verdicts, log, questions = list[_Verdict](), RecordsBuilder(), dict[Any, Any]()
     for path in paths:
         prefix = f"{path.stem}:" if len(paths) > 1 else ""
         for result in _promptfoo_results(files, path):
@@ -67,8 +69,11 @@ def _read_promptfoo(files: Files) -> Records:
                 variables = result["vars"] if result["vars"].is_record else test["vars"]
                 provider = _provider(result["provider"])
                 about = {"description": test["description"].value, "metadata": test["metadata"].value}
-                sent = f"prompt {result['promptIdx'].text()}"
-                fields = {"vars": variables.value, **about, "provider": provider, "model": provider, "prompt": sent}
+                label = prompt["label"].text() if prompt.is_record else ""  # often the whole template
+                sent = label if 0 < len(label) <= _LONGEST_LABEL else f"prompt {result['promptIdx'].text()}"
+                about |= {"provider": provider, "model": provider, "prompt": sent, "file": path.stem}
+                fields = {"vars": variables.value, **about}
+                questions[given[0].item] = f"test {result['testIdx'].text()} {variables.value}"
                 log.describe(given[0].item, {"question": question, "answer": answer}, fields)
             verdicts += given
     names = _promptfoo_juror_names(verdicts)
@@ -79,7 +84,7 @@ def _read_promptfoo(files: Files) -> Records:
         )
     for verdict, name in zip(verdicts, names, strict=True):
         log.add(verdict.item, name, verdict.vote)
-    return log.build()
+    return replace(log.build(), questions=questions)
 
 
 def _promptfoo_results(files: Files, path: Path) -> Iterable[Node]:

@@ -6,7 +6,8 @@ nor is what our own scorer (`integrations/inspect_ai.py`) made of all of them.
 
 Several logs are joined on sample id and epoch; where they scored the same samples under one name, the juror's name
 gains what distinguishes them: the grading model, the model that was scored, the task, the file. In another epoch the
-model answered anew, which is another item to a scorer; but where the models are the jurors, it is a repetition.
+model answered anew, which is another item to a scorer; but where the models are the jurors, it is a repetition. Where
+the same scorers judged other answers of the same model, as to a new prompt, each log is a system of its own.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -60,6 +62,7 @@ class InspectLog:
     scorers: Sequence[Node]
     roles: Mapping[str, Node]  #: "grader" and the like -> the model or models bound to it
     run: str  #: the run's id: the same where a log was scored again into another file
+    arguments: frozenset[str]  #: of the task and the solver, such as "prompt=new"
     samples: list[LogSample] = field(default_factory=list)
     unclear: int = 0  #: how many samples have votes of a panel that cannot be attributed to its members
     scored: str = ""  #: when its last score was given
@@ -91,12 +94,13 @@ def join_logs(logs: Sequence[InspectLog]) -> Records:
                     f"sample {name!r} has different questions in {before[1].file} and {log.file}: these logs are of "
                     "different data sets; read them one by one"
                 )
-    items = _item_names(logs)
+    systems = _systems(logs)
+    items = _item_names(logs, systems)
     jurors = _juror_names(logs, items)
     item_logs = Counter(item for log_items in items for item in set(log_items))
     juror_logs = Counter(name for names in jurors for name in set(names.values()))
     log_records, repetition = RecordsBuilder(), list[int]()
-    for log, log_items, names in zip(logs, items, jurors, strict=True):
+    for log, system, log_items, names in zip(logs, systems, items, jurors, strict=True):
         shared = any(item_logs[item] > 1 for item in log_items) or any(juror_logs[n] > 1 for n in names.values())
         if not shared and len(logs) > 1:
             raise VotesError(
@@ -104,7 +108,8 @@ def join_logs(logs: Sequence[InspectLog]) -> Records:
                 "data set, or scores another model; read it by itself"
             )
         for (name, k), sample in zip(log_items, log.samples, strict=True):
-            log_records.describe(name, sample.texts, {**sample.fields, "model": log.model, "task": log.task})
+            about = {"model": log.model, "task": log.task} | ({} if system == log.model else {"system": system})
+            log_records.describe(name, sample.texts, {**sample.fields, **about})
             for column, juror in names.items():
                 log_records.add(name, juror, sample.votes.get(column))
             repetition += [k] * len(names)
@@ -161,8 +166,27 @@ def _votes_of(log: InspectLog, column: LogJuror) -> dict[Any, Any]:
     return {sample.id: (sample.votes.get(column), sample.reasons.get(column.key)) for sample in log.samples}
 
 
-def _item_names(logs: Sequence[InspectLog]) -> list[list[Item]]:
-    """Samples' ids, with the epoch where there are several and the model that answered where several were judged.
+def _systems(logs: Sequence[InspectLog]) -> list[str]:
+    """What answered in each log: the model, and what differs where the same scorers judged other answers of it."""
+    models = {log.model for log in logs}
+    names = [log.model if len(models) > 1 else "" for log in logs]
+    for detail in ("arguments", "task", "file"):
+        for name in sorted(set(names)):
+            same = [k for k, other in enumerate(names) if other == name]
+            scorers = {frozenset(logs[k].columns) for k in same}
+            answers = [{sample.id: sample.texts["answer"] for sample in logs[k].samples} for k in same]
+            if len(scorers) > 1 or min(map(len, scorers)) < 2 or any(a == b for a, b in combinations(answers, 2)):
+                continue
+            more = [getattr(logs[k], detail) for k in same]
+            if detail == "arguments":
+                more = [", ".join(sorted(x for x in own if any(x not in other for other in more))) for own in more]
+            for k, text in zip(same, more if len(set(more)) > 1 else (), strict=False):
+                names[k] = f"{name} {text}".strip()
+    return [name or log.model for name, log in zip(names, logs, strict=True)]
+
+
+def _item_names(logs: Sequence[InspectLog], systems: Sequence[str]) -> list[list[Item]]:
+    """Samples' ids, with the epoch where there are several and the system that answered where several were judged.
 
     In every epoch a model answers anew, and its answer is what scorers judge: another item. Where one and the same
     juror scored every log, the models are what differs, and they become the jurors instead; an epoch then is one more
@@ -174,9 +198,9 @@ def _item_names(logs: Sequence[InspectLog]) -> list[list[Item]]:
     if models and len(judges) == 1:
         return [[sample.id if epochs else (sample.id[0], 0) for sample in log.samples] for log in logs]
     names = []
-    for log in logs:
+    for log, system in zip(logs, systems, strict=True):
         samples = [f"{sample.id[0]}_epoch_{sample.id[1]}" if epochs else sample.id[0] for sample in log.samples]
-        names.append([(f"{log.model}:{name}" if models else name, 0) for name in samples])
+        names.append([(f"{system}:{name}" if len(set(systems)) > 1 else name, 0) for name in samples])
     return names
 
 
@@ -296,6 +320,10 @@ def _log(files: Files, path: Path) -> InspectLog:
         scorers=list(spec["scorers"].records()),
         roles=dict(spec["model_roles"].entries()),
         run=spec["eval_id"].text(),
+        arguments=frozenset(
+            f"{key}={shorten_value(node.value)}".replace("'", "")
+            for key, node in (*spec["task_args"].entries(), *spec["solver_args"].entries(), ("solver", spec["solver"]))
+        ),
     )
     for sample in samples:
         name, epoch = sample["id"].single(), sample["epoch"].whole(1)
