@@ -41,6 +41,17 @@ def test_the_page_holds_the_sheet_and_hides_the_votes() -> None:
     assert shown["key"] == document["key"]
 
 
+def test_a_blind_page_with_texts_hides_names_of_several_parts_which_may_say_who_made_the_item() -> None:
+    names = [f"q{k}|{model}" for k in range(10) for model in ("gpt-a", "gpt-b")]
+    votes = Votes.from_matrix(ROWS, items=names)
+    sheet = plan(votes, 4, texts=dict.fromkeys(names, "an answer"), seed=0)
+    shown = [
+        [row["name"] for row in json.loads(parse(label_page(x)).scripts["sheet"][1])["rows"]]
+        for x in (sheet, sheet.open(), plan(votes, 4, seed=0))
+    ]
+    assert shown == [[""] * 4, list(sheet.items), list(sheet.items)]
+
+
 def test_the_policy_allows_the_pages_own_script_and_style_only() -> None:
     page = parse(label_page(_sheet(), title=EVIL))
     (policy,) = [known["content"] for tag, known in page.tags if known.get("http-equiv") == "Content-Security-Policy"]

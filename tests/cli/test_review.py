@@ -49,8 +49,8 @@ def test_a_review_shows_votes_and_texts_in_every_format(votes: Path) -> None:
     assert len(lines) == 5
     assert all("a question of two lines and" in line for line in lines[1:])
     for row, line in zip(rows, lines[1:], strict=True):
-        given = [row[f"vote of {juror}"] for juror in JURORS]
-        assert all(f"{given.count(label)} {label}" in line for label in set(given))
+        cast = [row[f"vote of {juror}"] for juror in JURORS]
+        assert all(f"{cast.count(label)} {label}" in line for label in set(cast))
     assert "vote of ann" in _run(*asked, "--format", "csv").splitlines()[0]
 
 

@@ -1,4 +1,7 @@
-"""What users meet first: the help, the endings of `-o`, alarms that are switched off, and results that fit a screen."""
+"""What users meet first: the help, the endings of `-o`, alarms that are switched off, and results that fit a screen.
+
+`PYTHONPATH=tests python tests/cli/test_surface.py` prints how many lines and columns each result has.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,7 @@ from jurors.cli import main
 from jurors.cli.main import COMMANDS
 
 LABELS = ("pass", "fail")
+SIZES = (3, 5, 20, 200, 800)
 
 
 def leaves(group: click.Group = main, front: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:
@@ -78,23 +82,38 @@ def simulated(size: int, long_names: bool = False) -> tuple[jurors.Votes, dict[s
 def results(votes: jurors.Votes, key: dict[str, str]) -> dict[str, Any]:
     sheet = jurors.audit.plan(votes, 30, seed=1)
     answers = replace(sheet, labels=tuple(key[str(item)] for item in sheet.items))
-    return {
+    shown = {
         "grade": jurors.grade(votes),
+        "label": jurors.label(votes),
+        "label --review": jurors.label(votes).for_review(20, votes),
         "score": jurors.score(votes, key),
-        "compare": jurors.compare(votes, key, methods=["latent", "majority", "dawid_skene"]),
+        "compare": jurors.compare(votes, key),
         "agreement": jurors.agreement(votes),
         "audit result": jurors.audit.result(votes, answers),
+        "check": jurors.check(votes, min_score=0.6, max_wrong=0.4),
+        "inspect": jurors.inspect(votes),
+        "plan": jurors.plan(jurors=len(votes.jurors)),
+        "systems": jurors.systems(votes, by=[f"model-{k % 3}" for k in range(votes.rows)], good="pass"),
     }
+    if 3 < len(votes.jurors) <= 30:
+        shown["compare --panels"] = jurors.panels(votes)
+    return shown
+
+
+def screen(text: str) -> tuple[int, int]:
+    """How many lines and columns a text has."""
+    lines = text.splitlines()
+    return len(lines), max(map(len, lines))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("long_names", [False, True], ids=["short names", "long names"])
-@pytest.mark.parametrize("size", [3, 5, 20, 200])
+@pytest.mark.parametrize(("size", "long_names"), [*((size, True) for size in SIZES), (5, False), (200, False)])
 def test_results_fit_a_screen(size: int, long_names: bool) -> None:
     for name, result in results(*simulated(size, long_names)).items():
-        lines = result.to_text().splitlines()
-        assert max(map(len, lines)) <= 80, (name, max(lines, key=len))
-        assert len(lines) <= 60, name
+        text = result.to_text(full=False) if name.startswith("label") else result.to_text()
+        lines, columns = screen(text)
+        assert columns <= 80, (name, max(text.splitlines(), key=len))
+        assert lines <= 60, name
 
 
 def test_agreement_shows_the_pairs_that_agree_most_and_least() -> None:
@@ -161,3 +180,10 @@ def test_an_alarm_can_be_switched_off(tmp_path: Path) -> None:
         quiet = run(*command, "--ignore-alarm", "contradiction")
         assert (quiet.exit_code, "contradiction" in quiet.output) == (0, False)
     assert "Did you mean 'contradiction'" in refused("grade", path, "--ignore-alarm", "contradictions")
+
+
+if __name__ == "__main__":
+    for size in SIZES:
+        for name, result in results(*simulated(size, long_names=True)).items():
+            options = {"full": False} if name.startswith("label") else {}
+            click.echo(f"{size:>4} jurors  {name:<17} {'{} x {}'.format(*screen(result.to_text(**options)))}")

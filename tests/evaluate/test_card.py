@@ -111,7 +111,7 @@ MANY = tuple(f"category number {k} of many" for k in range(8))
 def test_a_card_fits_the_terminal(width: int, labels: tuple[str, ...]) -> None:
     votes = panel(width, labels, density=0.1 if width > 20 else 1.0)
     graded = jurors.grade(votes)
-    noisy = replace(graded, alarms=(Alarm("weak_pair", "warning", "agree hardly " * 30, None, votes.jurors[:2]),) * 9)
+    noisy = replace(graded, alarms=(Alarm("weak_pair", "warning", "agree hardly " * 20, None, votes.jurors[:2]),) * 9)
     keyed = jurors.score(votes, np.zeros(400, dtype=int).tolist() if width > 20 else [labels[0]] * 400)
     for card in (graded, noisy, keyed):
         lines = card.to_text().splitlines()

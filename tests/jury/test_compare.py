@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from panels import simulate
@@ -23,6 +25,17 @@ def test_all_methods_are_compared_the_default_one_first(jurors: int, first: str)
     methods = default_methods(count_gradable(votes(jurors)).sketch)
     assert methods[0] == first
     assert set(methods) | {"algebraic"} == set(METHODS)
+
+
+def test_methods_are_called_calibrated_where_all_grades_are() -> None:
+    every = "Every method is calibrated"
+    compared = jurors.compare(votes(5))
+    assert every in compared.to_text()
+    assert every not in jurors.compare([["yes", "no", "yes"], ["no", "yes", "no"]] * 30).to_text()  # some are not
+    none = jurors.grade([["yes", "yes", "yes"]] * 60)
+    assert not none.has_grades
+    assert every not in replace(compared, evaluations=(none,)).to_text()
+    assert every in replace(compared, evaluations=(*compared.evaluations, none)).to_text()
 
 
 COUNTS = {"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813, "BBA": 3534, "BAB": 3607, "ABB": 1068, "BBB": 8208}

@@ -24,6 +24,7 @@ from jurors.errors import VotesError
 from jurors.jury.label import VOTE_OF
 from jurors.results import colours, compact_json, digest, inert, json_text, policy, without_formula
 from jurors.versions import VERSION
+from jurors.votes.layout import split_item
 
 
 def label_page(sheet: Sheet, *, title: str | None = None, file: str = "answers.csv") -> str:
@@ -72,11 +73,13 @@ def _document(sheet: Sheet, file: str) -> dict[str, Any]:
     """The page's data; the votes only where the sheet shows them. Cells are names as CSV has them."""
     texts = sheet.texts or {}
     by_juror = {} if sheet.blind or sheet.votes is None else sheet.votes
+    is_blind = sheet.blind and bool(texts)  # a part of an item's name may be the model that made it
     rows = [
         {
             "draw": sheet.draw[k],
             "of": sheet.of[k],
             "item": str(sheet.items[k]),
+            "name": "" if is_blind and len(split_item(sheet.items[k])) > 1 else str(sheet.items[k]),
             "chance": repr(sheet.chance[k]),
             "seed": sheet.seed[k],
             "cell": without_formula(str(sheet.items[k])),

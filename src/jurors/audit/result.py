@@ -55,7 +55,7 @@ from jurors.jury.compare import compare_counted, default_methods
 from jurors.jury.grade import grade_counted
 from jurors.jury.inputs import CountedVotes, as_votes, count_gradable
 from jurors.options import Grading, Label, SourceOptions, text_columns, verb
-from jurors.results import Block, Columns, Notes, Result, Table, columns_of, count_noun
+from jurors.results import Block, Columns, Notes, Result, Table, columns_of, count_noun, shorten_names
 from jurors.votes.table import Votes
 
 
@@ -433,6 +433,7 @@ def outside_note(shares: Mapping[str, Share]) -> list[str]:
     return [f"{count_noun(len(outside), 'estimate')} {their}, which few labels can cause: {names}. Trust the interval."]
 
 
+_LONGEST_NAME = 17  # of a juror, to leave room for the rest of a row's name
 _ROUNDED = 5e-4  # how far outside is not seen where shares are printed
 _WHAT = {
     "score": "score of {}", "accuracy": "accuracy of {} on {}", "prevalence": "prevalence of {}",
@@ -507,9 +508,14 @@ class Audit(Result):
             few = [*wrong[:1], *(name for name in wrong[1:] if name[1] == "majority"), *prevalences[: 2 * top]]
             cut = scores if len(scores) <= 2 * top else [*scores[:top], *scores[-top:]]
             shown = [*few, *cut, *(others if len(others) <= 2 * top else ())]
+        short = shorten_names([name[1] for name in scores], _LONGEST_NAME)
+        texts = [
+            f"{short[of[0]]} on {of[1]}" if what == "accuracy" else shown_name((what, *(short.get(x, x) for x in of)))
+            for what, *of in shown
+        ]
         rows = [
-            (name, percent(x), percent_range((low, high)), percent(real), "" if a is None else percent_range((a, b)))
-            for name, x, low, high, real, a, b in map(self._row, shown)
+            (text, percent(x), percent_range((low, high)), percent(real), "" if a is None else percent_range((a, b)))
+            for text, (_, x, low, high, real, a, b) in zip(texts, map(self._row, shown), strict=True)
         ]
         title = f"{self.labelled:,} of {self.items:,} items labelled, {self.drawn:,} drawn"
         goals = [Notes([goal.line for goal in self.goals])] if self.goals else []

@@ -64,7 +64,7 @@ _KINDS = (
         "Trust the gold labels, not the grades, and look for mistakes in the gold labels",
     ),
     AlarmKind(
-        "selected_gold", _WARNING, "gold items are not a random draw: of one label, or those that the panel doubts most, or least",
+        "selected_gold", _WARNING, "gold items are not a random draw: of one label, or the most or least doubtful ones",
         "Draw gold items at random (`jurors audit plan`)",
     ),
     AlarmKind(

@@ -353,7 +353,7 @@ def card_blocks(e: Evaluation, options: CardOptions = SHORT) -> list[Block]:
     shown, left = shown_jurors(e, options) if e.has_grades else ([], 0)
     names, answers, last = card_names(e) if e.has_grades else {}, answer_lines(e), []
     if left and shown:
-        which = ", the best and the worst known" if options.sort == "rank" and not options.min_votes else ""
+        which = ", the first and the last by lower end" if options.sort == "rank" and not options.min_votes else ""
         last.append(f"Shown: {len(shown)} of {len(e.jurors):,} jurors{which}. See full=True, sort=.")
     ranked, uninformative = set(e.ranking.ranked), set(e.ranking.uninformative)
     fewest, unranked = enough_votes(e.votes.values()), [j for j in shown if j not in ranked]
@@ -362,7 +362,7 @@ def card_blocks(e: Evaluation, options: CardOptions = SHORT) -> list[Block]:
     inconsistent = [alarm for alarm in e.alarms if alarm.kind == "inconsistent_labels"]
     own = [names[j] for j in unranked if any(j in alarm.jurors for alarm in inconsistent)]
     constant, few = ([name for name in which if name not in own] for which in (constant, few))
-    why = "labels are inconsistent" if inconsistent else "answers hardly depend on the item"
+    why = "labels are inconsistent" if inconsistent else "no clear agreement with the others"
     reasons = [f"{_list_names(own)} (labels of {'its' if len(own) == 1 else 'their'} own)"] if own else []
     reasons += [f"{_list_names(constant)} ({why})"] if constant else []
     reasons += [f"{_list_names(few)} (too few votes)"] if few else []
@@ -629,7 +629,7 @@ def _width(column: tuple[str, Sequence[str]]) -> int:
 
 
 def short_alarm_lines(alarms: tuple[Alarm, ...], room: int, names: Mapping[str, str]) -> list[str]:
-    """The alarms and warnings, the most severe first, cut to so many lines of a terminal; and how many more there are.
+    """As many alarms and warnings as so many lines have room for, the most severe in any case; and how many more.
 
     Returns
     -------
@@ -639,15 +639,12 @@ def short_alarm_lines(alarms: tuple[Alarm, ...], room: int, names: Mapping[str, 
     loud = [alarm for alarm in sort_by_severity(alarms) if alarm.level != "note"]
     texts: list[str] = []
     for k, alarm in enumerate(loud):
-        left = min(room - (k + 1 < len(loud)), 3 if alarm.level == "alarm" and not k else 2)
-        if left < 1:
-            return [*texts, f"! {len(loud) - k} more; full=True shows all."]
         text = replace_names(alarm.sentence, names)
         if not any(text.startswith(names.get(juror, juror)) for juror in alarm.jurors):
             text = f"{text[:1].upper()}{text[1:]}"
         folded = wrap(f"{_MARKS[alarm.level]} {text}", WIDTH, subsequent_indent="  ", break_on_hyphens=False)
-        if len(folded) > left:
-            folded = [*folded[: left - 1], f"{folded[left - 1][: WIDTH - 2].rstrip()} …"]
+        if texts and len(folded) > room - (k + 1 < len(loud)):
+            return [*texts, f"! {len(loud) - k} more; full=True shows all."]
         texts.append(" ".join(line.strip() for line in folded))
         room -= len(folded)
     return texts

@@ -371,6 +371,8 @@ def _deciding_gold(evaluation: Evaluation, juror: str, distance: float) -> str:
         if widths[juror] < distance:
             return f"if the estimate holds, about {size} {labels} would decide it"
         tried = size
+    if not evaluation.gold:  # they move the estimate, too
+        return f"the estimate is near the limit; label {_GOLD[1]} items to know more" if tried else ""
     return f"if the estimate holds, {tried} {labels} would not decide it" if tried else ""
 
 

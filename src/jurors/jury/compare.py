@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from textwrap import wrap
 from typing import Any, Unpack
 
 import numpy as np
@@ -188,16 +187,15 @@ class Comparison(Drawable):
             table = tuple((label, *(row[k] for k in group)) for label, row in zip(labels, cells, strict=True))
             columns = ("", *(heads[1 + k] for k in group))
             blocks.append(Table(columns, table, right=tuple(range(1, len(columns)))))
-        graded = [e for e in self.evaluations if e.has_grades]
+        graded, notes = [e for e in self.evaluations if e.has_grades], list[str]()
         if graded and all(e.calibrated is not None for e in graded):
-            blocks.append("Every method is calibrated: it allows for errors that jurors share.")
+            notes.append("Every method is calibrated, majority too: it allows for errors that jurors share.")
         if left:
-            blocks.append(f"{left:,} more jurors: full=True shows all; or use top=, sort=, min_votes=.")
+            notes.append(f"{left:,} more jurors: full=True shows all; or use top=, sort=, min_votes=.")
         if self.truth:
-            about = "Wrong labels under truth: the fewest that any rule on these votes can have."
-            blocks.append(about)
-        refused = [line for name, why in self.refused.items() for line in wrap(f"{name}: not available, {why}", WIDTH)]
-        return [*blocks, *([Notes(refused)] if refused else [])]
+            notes.append("Wrong labels under truth: the fewest that any rule on these votes can have.")
+        notes += [f"{name}: not available, {why}" for name, why in self.refused.items()]
+        return [*blocks, *([Notes(notes, width=WIDTH)] if notes else [])]
 
 
 _MOST_NAME = 36  # characters of a statistic's name

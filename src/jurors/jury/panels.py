@@ -107,7 +107,7 @@ class PanelComparison(Result):
         points = least.half_width * 100, least.half_width_in_whole * 100
         lines = [
             f"You lose least without {least.without}: {percent(least.changed)} of the items get another label, and the "
-            f"scores of the others are known to ± {points[0]:.1f} points (± {points[1]:.1f} in the whole panel)."
+            f"scores of the others are known to ± {points[0]:.1f} points (by the whole panel, to ± {points[1]:.1f})."
         ]
         leader = self.whole.leader
         others = [x for x in self.panels if x.leader not in (leader, None) and x.without != leader]

@@ -220,7 +220,9 @@ def _merged(loud: list[Alarm], e: Evaluation, keyed: KeyedEvaluation | None) -> 
                 advice.append(by_key)
                 continue
             reason = kind
-        advice.append(escape(spell_options(KINDS[reason].advice)).format(who=named))
+        text = spell_options(KINDS[reason].advice).split("`")  # every other part is code
+        parts = [Markup("<code>{}</code>").format(x) if k % 2 else escape(x) for k, x in enumerate(text)]
+        advice.append(Markup("").join(parts).format(who=named))
     return advice
 
 
@@ -320,7 +322,7 @@ def _wide_scores(e: Evaluation, keyed: KeyedEvaluation | None) -> set[str]:
 
 
 def is_doubtful(e: Evaluation, juror: str) -> bool:
-    """Whether an alarm says that the juror is no better than chance, or its intervals allow it.
+    """Whether an alarm says that the juror is no better than chance, or its intervals allow it; no juror that leads.
 
     A juror who gives each label at a fixed rate, whatever the item, has accuracies that add up to 1. If the lower ends
     do not add up to more, that is not excluded.
@@ -331,7 +333,7 @@ def is_doubtful(e: Evaluation, juror: str) -> bool:
     """
     if any(a.reason in ("uninformative_juror", "constant_juror") and juror in a.jurors for a in e.alarms):
         return True
-    if e.exam:
+    if e.exam or (juror in e.leaders and len(e.leaders) < len(e.jurors)):
         return False
     ends = [e.interval_of("accuracy", juror, a) for a in e.labels]
     known = [(low, high) for low, high in ends if low == low]
@@ -402,12 +404,12 @@ def people(e: Evaluation, rows: list[RankedJuror]) -> list[Markup]:
             ):
                 line += Markup("; its interval overlaps others")
             lines.append(line + Markup("."))
-        if e.ranking.uninformative:
-            text = Markup("Hardly better than a juror who always gives the same answer: {}.")
+        if 0 < len(e.ranking.uninformative) < len(e.jurors):
+            text = Markup("No clear agreement with the others: {}.")
             lines.append(text.format(names(e.ranking.uninformative)))
     if not has_key and lines and e.interval is not None and could_be_equal(e, [row.juror for row in known]):
         lines.append(
-            Markup("Equal jurors could differ as much by chance, so the order may be different on other items.")
+            Markup("Equally good jurors could differ this much by chance, so the order may change on other items.")
         )
     for remark in (_FEW_VOTES, _TOO_WIDE):
         if which := [row.juror for row in rows if remark in row.remarks]:

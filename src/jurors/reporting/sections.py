@@ -102,7 +102,8 @@ def _accuracy(findings: ReportFindings) -> ChartSection:
     if ranked := [j for j in (e.ranking.ranked or e.ranking.order) if j in known]:
         ends = sorted(ranked, key=lambda j: _needs(e.score[j], "score"))
         low, high = (f"{percent(e.score[j])} ({j})" for j in (ends[0], ends[-1]))
-        finding = f"Over all items, the estimated accuracy goes from {low} to {high}."
+        of = "" if len(ranked) == len(e.jurors) else " of the ranked jurors shown"
+        finding = f"Over all items, the estimated accuracy{of} goes from {low} to {high}."
     if e.exam:
         reading = "Each dot is a juror's estimated accuracy, each bar its interval."
     elif len(e.labels) == 2:
@@ -156,10 +157,8 @@ def _prevalence(findings: ReportFindings) -> ChartSection:
     parts = [f"{a} {percent(e.prevalence[a])}" for a in e.labels[:4]]
     more = f" and {len(e.labels) - 4} more labels" if len(e.labels) > 4 else ""
     finding = f"Estimated: {', '.join(parts)}{more}."
-    drawn = () if findings.comparison is None else findings.comparison.evaluations
-    majority = next((x for x in drawn if x.method == "majority" and x.has_grades), e.majority)
-    if majority is not None:
-        says = majority.prevalence if majority is not e.majority else e.majority.to_float().prevalence
+    if e.majority is not None:
+        says = e.majority.to_float().prevalence
         gaps = [(abs(says[a] - e.prevalence[a]), a) for a in e.labels if None not in (says.get(a), e.prevalence[a])]
         if gaps:
             gap, a = max(gaps, key=lambda entry: entry[0])

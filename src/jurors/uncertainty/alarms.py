@@ -345,7 +345,7 @@ def juror_alarms(sketch: Sketch, posterior: Floats, solution: Solution) -> list[
     alarms = []
     for kind, is_named, verbs, what in (
         ("constant_juror", constant, ("gives", "give"), "one label only, which shows nothing about quality"),
-        ("uninformative_juror", noise, ("is", "are"), "no better than chance"),
+        ("uninformative_juror", noise, ("agrees", "agree"), "with the others no more than by chance"),
         ("inverted_juror", inverted, ("is", "are"), "wrong more often than chance, so the model reverses these votes"),
     ):
         if names := tuple(sketch.jurors[k] for k in np.flatnonzero(is_named)):

@@ -448,6 +448,8 @@ def _contradiction(
     """An alarm, or a warning where sampling error explains the contradiction."""
     chance = float(chance_of_contradiction(sketch.table()))
     level: Level = "alarm" if chance <= UNEXPLAINED else "warning"
+    if level == "warning":  # how far outside a number lies says nothing then
+        what = "the votes contradict independent errors"
     return Alarm(kind, level, f"{what}; {chance_in_words(chance)}", value, jurors, chance=chance)
 
 
@@ -501,10 +503,7 @@ def trio_alarms(
     weakest = int(np.argmin(np.abs(z)))
     if not abs(z[weakest]) >= WEAK_PAIR:  # the decode divides by every pair's covariance
         first, second = (name for c, name in enumerate(sketch.jurors) if c != weakest)
-        message = (
-            f"{first!r} and {second!r} agree hardly more than by chance ({z[weakest]:.1f} standard errors), so the "
-            "scores of the independent-errors model are uncertain"
-        )
+        message = f"{first!r} and {second!r} agree hardly more than by chance, so these votes say little about accuracy"
         pair = AlarmPair(first, second, float(z[weakest]))
         alarms.append(Alarm("weak_pair", "warning", message, pair.value, (first, second), pairs=(pair,)))
     if tied:

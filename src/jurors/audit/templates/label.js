@@ -74,7 +74,7 @@
     const button = element("button");
     button.type = "button";
     const said = element("bdi", "", "said");
-    button.append(element("span", String(row.draw), "number"), element("bdi", row.item, "which"), said);
+    button.append(element("span", String(row.draw), "number"), element("bdi", row.name, "which"), said);
     button.addEventListener("click", () => go(k));
     line.append(button);
     byId("list").append(line);
@@ -84,7 +84,7 @@
   const showItem = () => {
     const row = rows[at];
     byId("place").textContent = `${at + 1} of ${rows.length}`;
-    byId("name").textContent = row.item;
+    byId("name").textContent = row.name;
     byId("texts").replaceChildren();
     row.texts.forEach((text, k) => {
       if (!text) return;

@@ -26,6 +26,7 @@ from jurors.results import count_noun
 
 _MAX_PANELS, _MAX_ROWS = 6, 45  # dots and intervals up to here, a heat map beyond
 _MAX_HEIGHT = 900
+_MAX_NAMED = 3  # jurors in the lines above a chart
 
 
 def accuracy(
@@ -69,7 +70,8 @@ def accuracy(
         if left := len(shown) - len(rows):
             about.append(f"{count_noun(left, 'juror')} without an accuracy on both labels left out")
         if worse := [row["juror"] for row in rows if row["kind"] != BETTER]:
-            about.append(f"{count_noun(len(worse), 'juror')} worse than chance or outside 0 – 100%")
+            who = f" ({', '.join(map(base.shorten_name, worse))})" if len(worse) <= _MAX_NAMED else ""
+            about.append(f"{count_noun(len(worse), 'juror')} worse than chance or outside 0 – 100%{who}")
         size = (width, width if height is None else height)
         return finish(_plane(rows, labels, size, has_key=truth is not None), title, about)
     cells = [(juror, str(label), ("accuracy", juror, label)) for juror in shown for label in labels]
