@@ -220,7 +220,7 @@ _KINDS = (
     ),
     AlarmKind(
         "rare_labels", _QUIET,
-        "fewer than one vote in a thousand is for a label. A warning where many gold items have it",
+        "fewer than one vote in a thousand is for a label. A note where only few gold items have it",
         "Check whether it is a typing error", about="votes",
     ),
     AlarmKind(
