@@ -66,14 +66,15 @@ def test_junit_has_the_same_names_run_after_run(tmp_path: Path) -> None:
     assert ("jurors.alarms", "correlated_errors") in names[0]
 
 
-def test_junit_skips_what_is_not_known_and_fails_what_fails(votes: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("options, unknown", [((), "failure"), (("--allow-unknown",), "skipped")])
+def test_junit_fails_what_fails_the_check(votes: Path, tmp_path: Path, options: tuple[str, ...], unknown: str) -> None:
     calibrated = jurors.grade(votes).calibrated
     assert calibrated is not None
     limits = "--min-score", "0.1", "--min-score", f"bob:{calibrated.score['bob']}", "--max-wrong", "0"
-    run("check", votes, *limits, "--junit", tmp_path / "out.xml")
+    run("check", votes, *limits, *options, "--junit", tmp_path / "out.xml")
     found = cases(tmp_path / "out.xml")
     assert found["jurors.gates", "min-score ann"] == "passed"
-    assert found["jurors.gates", "min-score bob"] == "skipped"
+    assert found["jurors.gates", "min-score bob"] == unknown
 
 
 def test_names_that_no_xml_can_hold_do_not_break_junit(tmp_path: Path) -> None:

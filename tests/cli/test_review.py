@@ -39,7 +39,8 @@ def test_a_review_shows_votes_and_texts_in_every_format(votes: Path) -> None:
     asked = ("label", votes, "--ignore", "batch", "--review", 4)
     shown = (*asked, "--items", votes.parent / "items.csv", "--text", "label")
     rows = list(csv.DictReader(io.StringIO(_run(*shown, "--format", "csv"))))
-    assert list(rows[0])[3:] == [*(f"vote of {juror}" for juror in JURORS), "text of label"]
+    assert list(rows[0])[:4] == ["item", "label", "panel_label", "probability"]
+    assert list(rows[0])[4:] == [*(f"vote of {juror}" for juror in JURORS), "text of label"]
     for row in rows:
         said = PANEL.votes[int(row["item"][1:])]
         assert [row[f"vote of {juror}"] for juror in JURORS] == ["yes" if x else "no" for x in said]
@@ -52,6 +53,24 @@ def test_a_review_shows_votes_and_texts_in_every_format(votes: Path) -> None:
         cast = [row[f"vote of {juror}"] for juror in JURORS]
         assert all(f"{cast.count(label)} {label}" in line for label in set(cast))
     assert "vote of ann" in _run(*asked, "--format", "csv").splitlines()[0]
+
+
+def test_the_panels_own_labels_are_no_gold(votes: Path, tmp_path: Path) -> None:
+    asked, review, labels = ("--ignore", "batch"), tmp_path / "review.csv", tmp_path / "labels.csv"
+    _run("label", votes, *asked, "--review", 4, "-o", review)
+    _run("label", votes, *asked, "-o", labels)
+    graded = run("grade", votes, *asked, "--gold", labels)
+    assert (graded.exit_code, "these labels are a panel's" in graded.stderr) == (2, True)
+    graded = run("grade", votes, *asked, "--gold", review)
+    assert (graded.exit_code, "no item has a true label; fill in" in graded.stderr) == (2, True)
+    rows = list(csv.DictReader(io.StringIO(review.read_text())))
+    rows[0]["label"] = "yes"
+    with review.open("w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    assert jurors.read_key(review).labels.tolist() == ["yes"]
+    _run("grade", votes, *asked, "--gold", review)
 
 
 def test_groups_and_columns_of_the_same_file_can_be_shown(votes: Path) -> None:

@@ -244,6 +244,9 @@ def test_a_slip_is_seen_among_thousands_of_votes() -> None:
     rows[7][1] = "aa"
     about = {finding.kind: finding.about for finding in look(csv_of("ann,bob,cy,dee", rows)).findings}
     assert about == {"rare_labels": ("aa",)}
+    (alarm,) = (alarm for alarm in jurors.grade(rows).alarms if alarm.kind == "rare_labels")
+    assert (alarm.level, alarm.labels) == ("warning", ("aa",))
+    assert "map={'aa': 'a'}, or leave it out with missing=['aa']" in alarm.message
 
 
 def test_items_without_a_vote_and_groups_that_never_meet_are_told() -> None:

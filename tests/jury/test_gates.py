@@ -101,9 +101,27 @@ def test_where_only_one_label_was_said_every_gate_is_not_known_also_on_labels_no
     assert {gate.outcome for gate in tested.values()} == {"not known"}
     assert tested["min-accuracy ann on fail"].limit == 0.7
     assert tested["max-wrong"].reason == "every vote is 'pass'"
-    assert jurors.check(silent).passed
-    assert not jurors.check(silent, max_wrong=0.5).passed
-    assert jurors.check(silent, max_wrong=0.5, allow_unknown=True).passed
+    assert jurors.check(silent)
+    assert not jurors.check(silent, max_wrong=0.5)
+    assert jurors.check(silent, max_wrong=0.5, allow_unknown=True)
+
+
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        ({}, "OK: no alarm ("),
+        ({"fail_on": "warning"}, "FAIL: 1 warning ("),
+        ({"max_wrong": 0.5}, "NOT KNOWN: 1 of 1 limit not known; no other alarm ("),
+        ({"max_wrong": 0.5, "allow_unknown": True}, "OK: 1 of 1 limit not known; no alarm ("),
+    ],
+)
+def test_the_verdict_counts_as_alarms_what_is_listed_as_alarm(options: Any, words: str) -> None:
+    silent = jurors.grade([["pass"] * 4] * 50, jurors=("ann", "bob", "cy", "di"))
+    verdict = jurors.check(silent, **options)
+    assert verdict.verdict.startswith(words)
+    assert bool(verdict) == verdict.passed == words.startswith("OK")
+    if "no alarm" in words:
+        assert all(alarm.level != "alarm" for alarm in verdict.alarms)
 
 
 shares = st.floats(0, 1, allow_nan=False)

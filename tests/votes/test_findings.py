@@ -89,7 +89,7 @@ def test_pass_beside_yes_and_no_may_be_no_answer() -> None:
 
 def test_a_key_that_may_say_nothing_is_refused_with_the_way_out() -> None:
     votes = Votes.from_matrix([["yes", "no"], ["no", "no"], ["yes", "yes"]])
-    with pytest.raises(VotesError, match=r"the answer key says 'unsure'.*missing="):
+    with pytest.raises(VotesError, match=r"a true label is 'unsure'.*missing="):
         jurors.score(votes, ["yes", "unsure", "yes"])
     assert jurors.score(votes, ["yes", "N/A", "no"]).items == 2
 

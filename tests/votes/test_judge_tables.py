@@ -80,7 +80,7 @@ def test_a_single_judge_is_the_juror_and_the_models_are_not(
 def test_a_key_that_lacks_a_part_of_the_items_names_learns_which() -> None:
     frame = table("verdict")
     for key, lacks in (({"1": "pass"}, "model"), ({"model-a": "pass"}, "question_id")):
-        message = f"question_id and model together name an item: add the column {lacks} to the key"
+        message = f"question_id and model together name an item: add the column {lacks} to the true labels"
         with pytest.raises(jurors.VotesError, match=message):
             jurors.grade(frame, gold=key)
     with pytest.raises(jurors.VotesError) as refusal:

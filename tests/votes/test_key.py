@@ -86,9 +86,9 @@ ORDERED = Votes.from_matrix([[1, 2, 3], [5, 4, 5], [9, 10, 9], [7, 7, 8]] * 5, s
         (["a", "c"], VOTES, "2 labels, but the votes have 3 rows"),
         (["A", "c", "A"], VOTES, "no juror gives the true label 'A'. Did you mean 'a'"),
         (["pas", "fail"], Votes.from_matrix([["pass", "fail"]] * 2), "the true label 'pas'. Did you mean 'pass'"),
-        (["cat", "dog", "cat"], VOTES, "share none, so this is not their key"),
+        (["cat", "dog", "cat"], VOTES, "share none, so they are of something else"),
         ({0: "a", 1: "c"}, Votes.from_matrix([["a", "c"], ["c", "c"]], counts=[3, 4]), "name no items"),
-        ([0, 0, 1, 0] * 5, ORDERED, r"says 0 of 75% of its items, which nobody votes.* 1 to 10"),
+        ([0, 0, 1, 0] * 5, ORDERED, r"75% of the true labels are 0, which nobody votes.* 1 to 10"),
     ],
 )
 def test_a_key_of_other_votes_is_refused(key: Any, votes: Votes, message: str) -> None:

@@ -219,7 +219,7 @@ _KINDS = (
     ),
     AlarmKind(
         "rare_labels", _QUIET,
-        "fewer than one vote in a thousand is for a label. A warning if many gold items have it",
+        "fewer than one vote in a thousand is for a label. A note if only few gold items have it",
         "Check whether it is a typing error", about="votes",
     ),
     AlarmKind(

@@ -18,8 +18,8 @@ from itertools import product
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, cast
 
-from jurors.errors import OptionError, match_name, short_names
-from jurors.evaluate.alarms import KINDS, LEVELS, Alarm, Level, sort_by_severity
+from jurors.errors import OptionError, match_name, short_names, spell_options
+from jurors.evaluate.alarms import KINDS, LEVELS, Alarm, Level, highest_level, sort_by_severity
 from jurors.evaluate.card import WIDTH, CardOptions, alarm_lines, card_alarms, percent
 from jurors.evaluate.evaluation import Evaluation
 from jurors.evaluate.rules import FEWEST_VOTES
@@ -502,6 +502,9 @@ class Verdict(Result):
         """Whether nothing fails the check: neither an alarm nor a gate."""
         return not self.loud
 
+    def __bool__(self) -> bool:
+        return self.passed
+
     def _document(self) -> dict[str, Any]:
         document = {"trusted": self.trusted, "verdict": self.verdict, "alarms": self.alarms}
         document |= {"passed": self.passed, "gates": self.gates}
@@ -536,7 +539,7 @@ class Verdict(Result):
             lines = alarm_lines(sort_by_severity(alarms)[:_MOST_ALARMS], jurors)
             more = [f"{len(alarms) - _MOST_ALARMS:,} more alarms and notes; full=True shows all."]
             yield Notes(
-                [*gates, *([f"More gates: {counts}; full=True shows all."] if counts else []), *lines]
+                [*gates, *([f"More limits: {counts}; full=True shows all."] if counts else []), *lines]
                 + more * (len(alarms) > _MOST_ALARMS),
                 self.verdict, width=WIDTH, hanging="  ",
             )  # fmt: skip
@@ -575,14 +578,15 @@ class Verdict(Result):
         from xml.etree.ElementTree import Element, SubElement
 
         suite = Element("testsuite", name=escape_text(name))
+        failing = {alarm.message for alarm in self.loud if alarm.reason in _OF_GATES}
         for gate in self.gates:
             case = SubElement(suite, "testcase", classname="jurors.gates", name=escape_text(gate.name))
-            if gate.outcome == "fail":
-                SubElement(case, "failure", message=escape_text(gate.line), type="gate")
-            elif gate.outcome == "not known":
-                SubElement(case, "skipped", message=escape_text(gate.line))
-            else:
+            if gate.outcome == "pass":
                 SubElement(case, "system-out").text = escape_text(gate.line)
+            elif spell_options(gate.message) in failing:
+                SubElement(case, "failure", message=escape_text(gate.line), type="gate")
+            else:
+                SubElement(case, "skipped", message=escape_text(gate.line))
         kinds = dict.fromkeys(kind for kind in KINDS.values() if kind.levels != ("note",) and kind.about == "grades")
         others = (kind.name for kind in kinds if not kind.name.startswith("limit_"))
         for name in (*self.limits, *others):
@@ -619,6 +623,9 @@ class GroupVerdicts(ByGroup[Verdict]):
         """Whether nothing fails the check of any group."""
         return not self.loud
 
+    def __bool__(self) -> bool:
+        return self.passed
+
     def _document(self) -> dict[str, Any]:
         return super()._document() | {"verdict": self.verdict, "passed": self.passed}
 
@@ -631,7 +638,7 @@ class GroupVerdicts(ByGroup[Verdict]):
         lines = [f"{group}: {replace_names(gate.line, names)}" for group, gate in urgent]
         lines = lines[: None if options.full else most]
         left = len(urgent) - len(lines)
-        more = [f"{left:,} more gates are not met; full=True shows all."] if left else []
+        more = [f"{left:,} more limits are not met; full=True shows all."] if left else []
         others = tuple(a for a in self.alarms if a.reason not in _OF_GATES)
         above = [
             Notes([*lines, *more], self.verdict, width=None if options.full else WIDTH, hanging="  "),
@@ -689,7 +696,7 @@ def _check_groups(source: Any, by: Any, **options: Any) -> GroupVerdicts:
     words = [of_group.verdict.partition(":")[0] for of_group in of_groups.groups.values()]
     words += ["NOT KNOWN"] * len(of_groups.left_out)
     worst = next((word for word in ("ALARM", "FAIL", "NOT KNOWN") if word in words), "OK")
-    worst = "ALARM" if loud and worst == "OK" else worst
+    worst = ("ALARM" if highest_level(loud) == "alarm" else "FAIL") if loud and worst == "OK" else worst
     counts = ", ".join(f"{words.count(word)} {word}" for word in ("ALARM", "FAIL", "NOT KNOWN", "OK") if word in words)
     about = f"{len(of_groups.jurors)} jurors, {sum(of_groups.sizes.values()):,} items"
     verdict = f"{worst if loud else 'OK'}: {count_noun(len(words), 'group')}, {counts} ({about})"
@@ -781,15 +788,21 @@ def check(
     about = f"{len(evaluation.jurors)} jurors, {evaluation.items:,} items"
     outcomes = [gate.outcome for gate in gates]
     failed, unknown = outcomes.count("fail"), outcomes.count("not known")
-    many = f"{len(outcomes)} gate{'s' * (len(outcomes) != 1)}"
-    counts = f"of {many}, {failed} failed, {unknown} not known"
+    many = count_noun(len(outcomes), "limit")
+    counts = f"{failed or unknown} of {many} {'failed' if failed else 'not known'}"
+    counts += f", {unknown} not known" if failed and unknown else ""
+    counts = counts if failed or unknown else f"{many} passed"
     what = "alarm" if fail_on == "alarm" else "warning or alarm"
+    level = highest_level(tuple(alarm for alarm in loud if alarm.reason not in _OF_GATES))
     if distrust:
-        verdict = f"ALARM: do not use these grades ({distrust} raised; {about})" + (f"; {counts}" if outcomes else "")
+        verdict = f"ALARM: do not use these grades ({distrust} raised; {about})"
+        if level != "alarm":
+            verdict = f"FAIL: {count_noun(distrust, str(level))} ({about})"
+        verdict += f"; {counts}" if outcomes else ""
     elif not failed and not unknown:
-        passed = f", {many} passed" if outcomes else ""
-        verdict = f"OK: no {what}{passed} ({about})"
+        verdict = f"OK: no {what}{f', {counts}' if outcomes else ''} ({about})"
     else:
-        verdict = f"{'FAIL' if failed else 'NOT KNOWN' if loud else 'OK'}: {counts}; no {what} ({about})"
+        word, other = ("FAIL" if failed else "NOT KNOWN", "other ") if loud else ("OK", "")
+        verdict = f"{word}: {counts}; no {other}{what} ({about})"
     of_limits = tuple(kind for option, kind in ALARM_LIMITS.items() if getattr(parsed, option) is not None)
     return Verdict(not distrust, verdict, alarms, gates, loud, evaluation, of_limits, compared)

@@ -108,7 +108,7 @@ def short_vote(votes: Mapping[str, Sequence[Any]], named: int = _MOST_NAMED) -> 
 
 _LEVELS = ("median", "expected", "low", "high")
 ABOUT_LEVELS = "Levels are on the panel's scale: their intervals do not allow for a severity that all jurors share."
-_RESERVED = ("item", "label", "probability", *_LEVELS, "group")  # names that no text may have
+_RESERVED = ("item", "label", "panel_label", "probability", *_LEVELS, "group")  # names that no text may have
 _MOST_SHOWN = 20  # items in a notebook
 _MOST_TEXT, _LEAST_TEXT = 60, 30  # characters of a text in a table to read
 
@@ -140,6 +140,7 @@ class Labelling(Drawable):
     counts: NDArray[np.int64] | None = None  # number of items that each row represents; None: one each
     groups: NDArray[Any] | None = None  # the group of each item, if groups were labelled separately
     listed: NDArray[np.int64] | None = None  # the positions of the items to list, in this order; None: all
+    is_review: bool = False  # a person fills in the column `label`; the panel's own is `panel_label`
     votes: Mapping[str, tuple[Label | None, ...]] | None = None  # juror -> votes on the items that are listed
     texts: Mapping[str, tuple[str, ...]] | None = None  # column -> texts of the items that are listed
     expected: float | None = None  # share of wrong labels, if gold says more than the probabilities
@@ -201,6 +202,8 @@ class Labelling(Drawable):
     def for_review(self, count: int, votes: Votes, texts: ItemTexts | None = None) -> Labelling:
         """Only the items of a review, with every juror's vote and the texts of each.
 
+        The column `label` is for a person to fill in; the panel's own label is `panel_label`.
+
         Returns
         -------
         Labelling
@@ -210,18 +213,18 @@ class Labelling(Drawable):
         >>> from jurors import Votes, label
         >>> votes = Votes.from_matrix([["a", "a", "b"], ["b", "b", "b"], ["a", "b", "a"], ["b", "a", "a"]] * 9)
         >>> label(votes).for_review(1, votes).to_frame().columns.tolist()
-        ['item', 'label', 'probability', 'vote of 1', 'vote of 2', 'vote of 3']
+        ['item', 'label', 'panel_label', 'probability', 'vote of 1', 'vote of 2', 'vote of 3']
         """
         listed = self.review(count)
         items = self.items[listed].tolist()
         shown = None if texts is None else texts.of(items, taken=_RESERVED)
         if votes.counts is not None:
-            return replace(self, listed=listed, votes=None, texts=shown)
+            return replace(self, listed=listed, is_review=True, votes=None, texts=shown)
         names, rows = votes.item_names(), listed.tolist()
         if len(names) != len(self) or not np.array_equal(names[listed], self.items[listed]):  # in another order
             place = {name: row for row, name in enumerate(names.tolist())}
             rows = [place[item] for item in items]
-        return replace(self, listed=listed, votes=votes_on(votes, rows), texts=shown)
+        return replace(self, listed=listed, is_review=True, votes=votes_on(votes, rows), texts=shown)
 
     def rows(self, which: NDArray[np.int64] | None = None) -> list[tuple[Any, Any, float]]:
         """The listed items, or those at these positions.
@@ -255,7 +258,8 @@ class Labelling(Drawable):
         """The columns without the votes and texts of the items."""
         named = {"item": self.items, **(self.parts or {})}
         columns: dict[str, Any] = {name: values[at] for name, values in named.items()}
-        columns |= {"label": self.label[at], "probability": self.probability[at]}
+        empty = {"label": [None] * len(at)} if self.is_review else {}
+        columns |= {**empty, "panel_label" if empty else "label": self.label[at], "probability": self.probability[at]}
         if (other := self.without_family) is not None:
             columns |= {"label_without_family": other.label[at], "probability_without_family": other.probability[at]}
         if self.levels is not None:
@@ -273,6 +277,8 @@ class Labelling(Drawable):
         columns = self._label_columns(self._listed()[:most])
         if self.parts is not None and "item" not in self.parts:
             del columns["item"]
+        if self.is_review:
+            del columns["label"]
         for name in ("probability", "probability_without_family"):
             if name in columns:
                 columns[name] = [None if p != p else f"{p:.4f}" for p in columns[name].tolist()]

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors._numeric import are_connected, single_threaded, stable_argsort
-from jurors.errors import format_first_names, format_names
+from jurors.errors import closest_name, format_first_names, format_names
 from jurors.options import Label, Reading, text_columns
 from jurors.votes.codes import Finding, Level, list_names, may_mean_missing, numerals
 from jurors.votes.layout import Layout
@@ -267,7 +267,7 @@ def strange_numbers(votes: Votes, counts: NDArray[np.int64]) -> Iterator[Finding
 
 
 def odd_labels(votes: Votes, counts: NDArray[np.int64]) -> Iterator[Finding]:
-    """A warning of very many or very long labels, else a note of very rare ones; `counts` are votes by label."""
+    """A warning of very many or very long labels, or of very rare ones; `counts` are votes by label."""
     labels, total = votes.labels, int(counts.sum())
     if None not in numerals(labels).sizes:
         return
@@ -279,8 +279,13 @@ def odd_labels(votes: Votes, counts: NDArray[np.int64]) -> Iterator[Finding]:
     rare = [k for k, n in enumerate(counts.tolist()) if 0 < n < _RARE * total]
     if rare:
         shown = format_first_names((f"{labels[k]!r} ({counts[k]:,})" for k in rare), 6)
-        message = f"fewer than one vote in a thousand is for {shown}, which may be a typing error"
-        yield Finding("rare_labels", message, tuple(labels[k] for k in rare), value=float(len(rare)))
+        common = [str(label) for k, label in enumerate(labels) if k not in rare]
+        meant = {str(labels[k]): closest_name(str(labels[k]), common, cutoff=0.6) or common[0] for k in rare[:6]}
+        message = (
+            f"fewer than one vote in a thousand is for {shown}, which may be a typing error: correct it with "
+            f"map={meant}, or leave it out with missing={list(meant)}"
+        )
+        yield Finding("rare_labels", message, tuple(labels[k] for k in rare), "warning", float(len(rare)))
 
 
 def _few(votes: Votes, which: NDArray[np.bool_]) -> str:

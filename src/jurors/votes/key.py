@@ -111,7 +111,11 @@ class Key:
     def _checked(cls, items: list[Any] | None, labels: list[Any], what: str = "true label") -> Key:
         values = _truths(labels, (), what)
         if all(value is None for value in values):
-            raise VotesError("the answer key holds no true label" if what == "true label" else f"no row has a {what}")
+            raise VotesError(
+                "no item has a true label; fill in the column of labels"
+                if what == "true label"
+                else f"no row has a {what}"
+            )
         if items is None:
             return cls(labels=_array(values))
         if any(isinstance(name, tuple) for name in items):  # the parts of a name, as several columns would have them
@@ -180,7 +184,7 @@ class Key:
         for truth in dict.fromkeys(truths):
             if str(truth) not in texts and may_mean_missing(truth, [*votes.labels, truth], 0.0):
                 raise VotesError(
-                    f"the answer key says {truth!r}, which nobody votes and which may mean that the true label is "
+                    f"a true label is {truth!r}, which nobody votes and which may mean that the true label is "
                     f"unknown; leave it out with missing={str(truth)!r}"
                 )
         distinct = list(dict.fromkeys(map(str, truths)))
@@ -192,15 +196,15 @@ class Key:
                 )
         if len(distinct) > 1 and texts and not texts & set(distinct):
             raise VotesError(
-                f"the answer key has the labels {', '.join(distinct[:6])}, the votes {', '.join(sorted(texts)[:6])}: "
-                f"they share none, so this is not their key{_as_numbers(distinct, votes.labels)}"
+                f"the true labels are {', '.join(distinct[:6])}, the votes {', '.join(sorted(texts)[:6])}: they share "
+                f"none, so they are of something else{_as_numbers(distinct, votes.labels)}"
             )
         unused = [str(truth) for truth in truths if str(truth) not in texts]
         if votes.is_ordinal and len(truths) >= _FEWEST_TRUTHS and 2 * len(unused) >= len(truths):
             shown, levels = format_names(dict.fromkeys(unused), 4), f"{votes.labels[0]} to {votes.labels[-1]}"
             raise VotesError(
-                f"the answer key says {shown} of {len(unused) / len(truths):.0%} of its items, which nobody votes: it "
-                f"is on another scale than the votes, {levels}; write it in their levels"
+                f"{len(unused) / len(truths):.0%} of the true labels are {shown}, which nobody votes: they are on "
+                f"another scale than the votes, {levels}; write them in those levels"
                 f"{_as_numbers(distinct, votes.labels)}"
             )
 
@@ -230,7 +234,7 @@ class Key:
             rows = [by_text.get(str(name), NO_VOTE) if k < 0 else k for k, name in zip(rows, of_key, strict=True)]
         if all(k < 0 for k in rows):
             raise VotesError(
-                f"none of the {len(of_key):,} items of the answer key (such as {of_key[0]!r}) is among the "
+                f"none of the {len(of_key):,} items with true labels (such as {of_key[0]!r}) is among the "
                 f"{len(names):,} items voted on (such as {names[0]!r}){_missing_columns(columns, names, of_key)}"
             )
         return np.array(rows, dtype=np.int64)
@@ -240,14 +244,14 @@ def _missing_columns(columns: Sequence[str], items: Sequence[Any], of_key: Seque
     """Which columns a key lacks whose items are one part of the names that several columns give together.
 
     >>> _missing_columns(["question_id", "model"], ["q1|a", "q1|b"], ["q1"])
-    '; question_id and model together name an item: add the column model to the key'
+    '; question_id and model together name an item: add the column model to the true labels'
     """
     known = set(map(str, of_key))
     for column, part in zip(columns, zip(*map(split_item, items), strict=False), strict=False):
         if len(columns) > 1 and known & set(part):
             lacking = [name for name in columns if name != column]
             what = f"the column{'s' if len(lacking) > 1 else ''} {' and '.join(lacking)}"
-            return f"; {' and '.join(columns)} together name an item: add {what} to the key"
+            return f"; {' and '.join(columns)} together name an item: add {what} to the true labels"
     return ""
 
 
@@ -345,6 +349,12 @@ def key_columns(names: Sequence[str], item: str | None, label: str | None) -> tu
         The positions of the item and of the true label.
     """
     truth = guess_column(names, (*TRUTH_WORDS, *LABEL_WORDS)) if label is None else find_column(names, label)
+    is_of_panel = "probability" in names and "panel_label" not in names  # beside which a person fills in `label`
+    if label is None and truth is not None and names[truth] == "label" and is_of_panel:
+        raise VotesError(
+            "these labels are a panel's, not a person's: `jurors label` wrote them, with the column 'probability'; "
+            "list items to fill in with `jurors label --review N` or `jurors audit plan`"
+        )
     which = guess_column(names, ITEM_WORDS, [truth]) if item is None else find_column(names, item)
     for role, place in (("item", which), ("label", truth)):
         if place is None:
