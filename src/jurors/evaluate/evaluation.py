@@ -623,7 +623,7 @@ class KeyedEvaluation(_Solved, Drawable):
     def correlation(self, label: Label, jurors: Sequence[str]) -> Fraction | None:
         """The error correlation of two or more jurors on items of this true label; None where there is no item."""
         code = self.labels.index(match_name(label, self.labels, "label"))
-        columns = name_positions(self.jurors, jurors, "juror")
+        columns = name_positions(self.jurors, jurors)
         if len(columns) < 2:
             raise SketchError("an error correlation needs two jurors or more")
         rows = self._rows_of_labels[code]
