@@ -8,6 +8,11 @@ from typing import Any
 import numpy as np
 
 from jurors._numeric import Floats, Integers
+from jurors.sketch.sketch import Sketch
+
+#: Table 1 of the paper: the decisions of three classifiers on 20,000 census records.
+TABLE1 = {"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813, "BBA": 3534, "BAB": 3607, "ABB": 1068, "BBB": 8208}
+CENSUS = Sketch.from_counts(TABLE1, jurors=("i", "j", "k"), labels=("A", "B"))
 
 
 @dataclass(frozen=True)

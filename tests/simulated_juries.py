@@ -49,17 +49,3 @@ def numbers(solution: Solution) -> Floats:
     entries = [x for table in solution.confusions for row in table for x in row]
     scores = list(solution.score.values())
     return np.array([*solution.prevalences, *entries, *scores], dtype=float)
-
-
-def reordered(solution: Solution, jurors: Sequence[str]) -> Solution:
-    """The same numbers with the jurors in another order."""
-    place = [solution.jurors.index(j) for j in jurors]
-    scores = None if solution.scores is None else tuple(solution.scores[k] for k in place)
-    confusions = tuple(solution.confusions[k] for k in place)
-    return Solution(tuple(jurors), solution.labels, solution.prevalences, confusions, scores)
-
-
-def mirrored(solution: Solution) -> Solution:
-    """The same numbers with the two labels' names exchanged."""
-    confusions = tuple(tuple(row[::-1] for row in table[::-1]) for table in solution.confusions)
-    return Solution(solution.jurors, solution.labels, solution.prevalences[::-1], confusions, solution.scores)

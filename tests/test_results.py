@@ -52,10 +52,6 @@ def _keyed() -> KeyedEvaluation:
     return score_labels(_votes(), jurors.Key.from_array([LABELS[k % 2] for k in range(400)]))
 
 
-def _trio() -> jurors.Sketch:
-    return jurors.Sketch.from_votes(_votes(3))
-
-
 def _goodness() -> Any:
     drawn = panels.simulate(600, 3, seed=1, prevalence=(0.5, 0.3, 0.2))
     return jurors.theory.goodness_of_fit(jurors.Sketch.from_votes(jurors.Votes.from_matrix(drawn.votes)))
@@ -86,10 +82,6 @@ def _history() -> Any:
     return monitor.history()
 
 
-def _keys() -> Any:
-    return KeyList(tuple(make_key("write", None, note)[1] for note in EVIL))
-
-
 MAKERS: dict[str, Callable[[], Any]] = {
     "Evaluation": _graded,
     "Solution": lambda: _graded().independent.solution,
@@ -100,7 +92,7 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "Comparison": lambda: jurors.compare(_votes(), methods=["latent", "majority"]),
     "AgreementStatistics": lambda: jurors.agreement(_votes()),
     "Bounds": lambda: jurors.bounds(_votes(3)),
-    "CorrelationCurve": lambda: jurors.theory.correlation_curve(_trio(), [0.0, 0.001, 0.9]),
+    "CorrelationCurve": lambda: jurors.theory.correlation_curve(jurors.Sketch.from_votes(_votes(3)), [0.0, 0.001, 0.9]),
     "GoodnessOfFit": _goodness,
     "SystemComparison": lambda: systems(_votes(), by=["<u>x</u>", "y"] * 200, good=LABELS[0]),
     "PanelComparison": lambda: jurors.panels(_votes()),
@@ -122,7 +114,7 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "AltTest": lambda: jurors.score(_votes(), alt_test=_votes().jurors[:1]),
     "PairedDifferences": lambda: jurors.audit.compare(_votes(), _answers()),
     "History": _history,
-    "KeyList": _keys,
+    "KeyList": lambda: KeyList(tuple(make_key("write", None, note)[1] for note in EVIL)),
     "Quarantine": lambda: Quarantine(((1, EVIL[0], 0.0, 3, EVIL[-1]),)),
     "Verdict": lambda: Verdict(False, "ALARM: <b>no</b>", (jurors.Alarm("weak_pair", "warning", f"{EVIL[0]} errs"),)),
 }

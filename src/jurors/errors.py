@@ -259,13 +259,13 @@ def optional_import(message: str) -> Iterator[None]:
         raise JurorsError(message.format(error.name)) from None
 
 
-def name_positions(known: Sequence[Any], names: Sequence[Any], what: str) -> list[int]:
-    """The position of each name among the known ones; VotesError suggests the nearest for one that is unknown."""
+def name_positions(known: Sequence[Any], names: Sequence[Any]) -> list[int]:
+    """The position of each juror among the known names; VotesError suggests the nearest for an unknown one."""
     repeated = [name for name, times in Counter(names).items() if times > 1]
     if repeated:
-        raise VotesError(f"{what} {repeated[0]!r} is named twice", name=repeated[0], what=what)
+        raise VotesError(f"juror {repeated[0]!r} is named twice", name=repeated[0], what="juror")
     place = {name: k for k, name in enumerate(known)}
-    return [place[name] if name in place else place[match_name(name, known, what)] for name in names]
+    return [place[name] if name in place else place[match_name(name, known, "juror")] for name in names]
 
 
 _LONG = 12  # characters of a beginning that ends at - _ | or a blank: that of judge_1 and gpt-4o is part of the name

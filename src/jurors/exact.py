@@ -30,7 +30,7 @@ from functools import cached_property, lru_cache, total_ordering
 from typing import Any, Self, TypeAlias
 
 import flint
-from flint import acb, arb, fmpq, fmpq_mat, fmpq_poly, fmpz, fmpz_poly
+from flint import acb, arb, fmpq, fmpq_poly, fmpz, fmpz_poly
 
 # -- surds -------------------------------------------------------------------------------------------------------------
 
@@ -547,15 +547,6 @@ class Algebraic(SignedExact):
     def conjugate(self) -> Algebraic:
         """The complex conjugate."""
         return _build(self._constant, {(s, s.conjugate(k)): p for (s, k), p in self._terms.items()})
-
-    @cached_property
-    def minimal_polynomial(self) -> tuple[int, ...]:
-        """The coefficients, from the constant upwards, of the integer polynomial of least degree with this root."""
-        roots, _ = self._field()
-        polynomial, n = self._polynomial(), roots.degree
-        rows = [(polynomial * fmpq_poly([0] * k + [1])) % roots.polynomial for k in range(n)]
-        monic = fmpq_mat(n, n, [row[c] for row in rows for c in range(n)]).minpoly()
-        return tuple(int(c) for c in fmpz_poly(monic.numer()).coeffs())
 
     def to_fraction(self) -> Fraction:
         """The number as a Fraction; ValueError if it is irrational."""

@@ -12,11 +12,11 @@ from xml.etree import ElementTree
 
 import pytest
 from command_line import refused, run
+from panels import TABLE1
 
 import jurors
 from jurors.cli.main import print_error
 
-TABLE1 = {"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813, "BBA": 3534, "BAB": 3607, "ABB": 1068, "BBB": 8208}
 COMPLEX = {"AAA": 2, "AAB": 30, "ABA": 30, "BAA": 30, "ABB": 30, "BAB": 30, "BBA": 30, "BBB": 2}
 
 

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from panels import TABLE1
 from strategies import examples
 
 import jurors
@@ -84,12 +85,11 @@ def test_by_a_key_ordered_levels_are_off_by_what_they_are() -> None:
 # -- The short card: the answer first, in 80 columns --------------------------------------------------
 
 
-COUNTS = {"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813, "BBA": 3534, "BAB": 3607, "ABB": 1068, "BBB": 8208}
-FEW = {name: count // 40 for name, count in COUNTS.items()}
+FEW = {name: count // 40 for name, count in TABLE1.items()}
 LONG = "openrouter/anthropic/claude-sonnet-4.5-20250929:temperature=0.7:judge-{}"
 
 
-def trio(counts: dict[str, int] = COUNTS, **options: object) -> jurors.Evaluation:
+def trio(counts: dict[str, int] = TABLE1, **options: object) -> jurors.Evaluation:
     return jurors.grade(Sketch.from_counts(counts, jurors="ijk"), **options)  # type: ignore[arg-type]
 
 
@@ -243,7 +243,7 @@ def test_the_last_line_says_what_a_few_gold_labels_would_gain() -> None:
     assert "Next: label 20 more items (jurors audit plan FILE -n 20 --after SHEET): on average, ±" in again
     assert not trio().leaders
     assert "Next: label 20 items" in trio().to_text()  # also where no juror leads
-    assert "Next" not in trio({name: max(count // 1000, 1) for name, count in COUNTS.items()}).to_text()
+    assert "Next" not in trio({name: max(count // 1000, 1) for name, count in TABLE1.items()}).to_text()
 
 
 def test_with_independent_errors_both_numbers_are_the_same() -> None:

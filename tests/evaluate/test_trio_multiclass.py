@@ -11,6 +11,7 @@ import pytest
 from flint import fmpq_mat
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
+from panels import CENSUS
 from strategies import examples, juries, sketches
 
 from jurors import Sketch, SketchError
@@ -110,8 +111,7 @@ REFUSALS = {
 
 @given(st.one_of(sketches(), juries().map(encode)))
 @examples(200)
-@example(Sketch.from_counts({"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813, "BBA": 3534, "BAB": 3607, "ABB": 1068,
-                             "BBB": 8208}, jurors="ijk"))  # fmt: skip
+@example(CENSUS)
 def test_two_labels_give_what_the_closed_form_gives_on_any_counts(sketch: Sketch) -> None:
     assume(sketch.items)
     decode = evaluate_trio_labels(sketch)

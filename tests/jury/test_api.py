@@ -10,19 +10,12 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from panels import simulate
+from panels import CENSUS, simulate
 
 import jurors
 from jurors import Jury, Sketch, SketchError, Votes, VotesError
 from jurors.errors import OptionError
 from jurors.jury.compare import score_labels
-
-COUNTS = {"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813, "BBA": 3534, "BAB": 3607, "ABB": 1068, "BBB": 8208}
-
-
-@pytest.fixture
-def sketch() -> Sketch:
-    return Sketch.from_counts(COUNTS, jurors=("i", "j", "k"), labels=("A", "B"))
 
 
 def test_every_public_name_exists() -> None:
@@ -46,8 +39,8 @@ def test_all_sources_give_the_same_grades(tmp_path: Path) -> None:
         jurors.grade(7)
 
 
-def test_exact_numbers_stay_exact(sketch: Sketch) -> None:
-    exact = jurors.grade(sketch).exact
+def test_exact_numbers_stay_exact() -> None:
+    exact = jurors.grade(CENSUS).exact
     assert exact is not None
     with localcontext(prec=60):  # 1/2 - 141256653 √3190087950361 / 613478451992500, by another library
         by_decimal = Decimal("0.5") - 141256653 * Decimal(3190087950361).sqrt() / 613478451992500
@@ -81,7 +74,7 @@ def test_items_with_a_missing_vote_are_left_out_of_a_trio_but_still_labelled() -
     assert len(jurors.label(panel.votes)) == 500
 
 
-def test_labels_of_an_evaluation_made_before_are_the_same(sketch: Sketch) -> None:
+def test_labels_of_an_evaluation_made_before_are_the_same() -> None:
     panel = simulate(800, 5, seed=4)
     result = jurors.grade(panel.votes)
     again, afresh = jurors.label(panel.votes, evaluation=result), jurors.label(panel.votes)
@@ -107,13 +100,13 @@ def test_score_is_the_papers_definition() -> None:
     assert keyed.best_errors <= keyed.majority_errors
 
 
-def test_the_rule_is_part_of_the_result(sketch: Sketch) -> None:
-    assert jurors.grade(sketch).independent.rule == "greatest total label accuracy"
-    assert "trusted" in jurors.grade(sketch, trust="k").independent.rule
+def test_the_rule_is_part_of_the_result() -> None:
+    assert jurors.grade(CENSUS).independent.rule == "greatest total label accuracy"
+    assert "trusted" in jurors.grade(CENSUS, trust="k").independent.rule
     with pytest.raises(OptionError, match="give only one of"):
-        jurors.grade(sketch, trust="k", common="A")
+        jurors.grade(CENSUS, trust="k", common="A")
     with pytest.raises(VotesError, match="no juror 'kk'"):
-        jurors.grade(sketch, trust="kk")
+        jurors.grade(CENSUS, trust="kk")
 
 
 def test_a_label_that_was_not_there_when_the_jury_was_fitted_is_refused() -> None:

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from panels import simulate
+from panels import CENSUS, simulate
 from sklearn.metrics import cohen_kappa_score
 
 import jurors
-from jurors import Sketch, Votes
+from jurors import Votes
 from jurors.jury.compare import default_methods, score_labels
 from jurors.jury.inputs import count_gradable
 from jurors.jury.methods import METHODS
@@ -38,21 +38,13 @@ def test_methods_are_called_calibrated_where_all_grades_are() -> None:
     assert every in replace(compared, evaluations=(*compared.evaluations, none)).to_text()
 
 
-COUNTS = {"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813, "BBA": 3534, "BAB": 3607, "ABB": 1068, "BBB": 8208}
-
-
-@pytest.fixture
-def sketch() -> Sketch:
-    return Sketch.from_counts(COUNTS, jurors=("i", "j", "k"), labels=("A", "B"))
-
-
-def test_the_truth_of_table_1_lies_inside_bounds_that_cover_its_correlations(sketch: Sketch) -> None:
+def test_the_truth_of_table_1_lies_inside_bounds_that_cover_its_correlations() -> None:
     votes, key = jurors.load_example("census")
     truth = score_labels(votes, key)
     largest = max(
         abs(float(x)) for size in (2, 3) for row in truth.correlations(size).values() for x in row.values() if x
     )
-    found = jurors.bounds(sketch, correlation=largest)
+    found = jurors.bounds(CENSUS, correlation=largest)
     assert found.prevalence is not None
     assert found.accuracy is not None
     low, high = found.prevalence["A"]
@@ -63,13 +55,13 @@ def test_the_truth_of_table_1_lies_inside_bounds_that_cover_its_correlations(ske
             assert low <= truth.accuracy[juror][label] <= high
 
 
-def test_limits_that_are_not_met_raise_alarms(sketch: Sketch) -> None:
+def test_limits_that_are_not_met_raise_alarms() -> None:
     result = jurors.grade(simulate(1000, 6, seed=1).votes)
     assert jurors.check(result, max_correlation=0.4, min_effective=2).alarms == result.alarms
     alarms = jurors.check(result, max_correlation=-0.5, min_effective=50).alarms
     kinds = ["correlation_limit", "effective_limit"]
     assert [alarm.reason for alarm in alarms[:2]] == kinds
-    assert jurors.check(sketch, min_effective=1, max_correlation=0.9).alarms == jurors.grade(sketch).alarms
+    assert jurors.check(CENSUS, min_effective=1, max_correlation=0.9).alarms == jurors.grade(CENSUS).alarms
 
 
 def test_kappa_with_the_key_is_cohens_and_inside_its_interval() -> None:

@@ -94,14 +94,6 @@ def test_a_jury_takes_gold_and_predicts_what_label_says() -> None:
         jury.partial_fit(PANEL.votes)
 
 
-def test_one_panel_has_the_same_numbers_wide_and_long_whatever_the_order_of_rows() -> None:
-    names = ["ann", "bob", "cy", "dee"]
-    wide = pd.DataFrame(np.array(["fail", "pass"])[PANEL.votes[:, :4]], columns=names)
-    wide.insert(0, "item", [f"q{k}" for k in range(len(wide))])
-    long = wide.melt("item", names, "judge", "verdict").sample(frac=1, random_state=1)
-    assert jurors.grade(long).to_dict() == jurors.grade(wide).to_dict()
-
-
 def test_messages_name_arguments_in_python_and_flags_on_the_command_line(tmp_path: Path) -> None:
     rng = np.random.default_rng(2)
     truth = rng.integers(0, 2, 300)

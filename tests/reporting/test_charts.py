@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from panels import TABLE1
 from simulated_juries import simulate, two_label_tables
 
 import jurors
@@ -25,7 +26,6 @@ from jurors.reporting.charts.base import PALETTE, THEMES, config, place_names
 
 pytestmark = pytest.mark.slow  # every chart is checked against the whole of Vega-Lite's schema
 
-TABLE1 = {"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813, "BBA": 3534, "BAB": 3607, "ABB": 1068, "BBB": 8208}
 GRADERS = {"AAA": 2, "ABA": 19, "ABB": 6, "BAA": 24, "BAB": 1, "BBA": 189, "BBB": 40}
 COMPLEX = {"AAA": 2, "AAB": 30, "ABA": 30, "BAA": 30, "ABB": 30, "BAB": 30, "BBA": 30, "BBB": 2}
 Graded: TypeAlias = tuple[jurors.Evaluation, KeyedEvaluation]

@@ -25,7 +25,6 @@ from hypothesis import strategies as st
 from strategies import examples
 
 import jurors
-import jurors.sketch.engines as frames
 from jurors import Monitor, Sketch, VotesError
 from jurors.evaluate.baselines.dawid_skene import evaluate_on_engine
 from jurors.votes.frame import votes_from_frame
@@ -231,17 +230,23 @@ def wide_and_long(items: int, width: int, seed: int = 0) -> tuple[pa.Table, pa.T
     return wide, pa.table({"item": row, "juror": np.array(names)[col], "label": label})
 
 
-@pytest.mark.parametrize("engine", engines("polars lazy", "duckdb", "ibis"))
-def test_only_counts_come_back(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    fetched: list[int] = []
+@pytest.fixture
+def fetched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many rows each query brings back."""
+    rows: list[int] = []
 
     def collected(table: Any) -> Any:
-        fetched.append(len(result := table.collect()))
+        rows.append(len(result := table.collect()))
         return result
 
-    monkeypatch.setattr(frames, "collect", collected)
-    monkeypatch.setattr("jurors.votes.frame.collect", collected)
+    for module in ("jurors.sketch.engines", "jurors.votes.frame", "jurors.jury.label"):
+        monkeypatch.setattr(f"{module}.collect", collected)
     monkeypatch.setattr("jurors.votes.layout._HEAD_ROWS", 100)  # which are looked at to tell columns apart
+    return rows
+
+
+@pytest.mark.parametrize("engine", engines("polars lazy", "duckdb", "ibis"))
+def test_only_counts_come_back(engine: str, fetched: list[int]) -> None:
     wide, long = wide_and_long(2000, 4)
     for table in (wide, long):
         assert Sketch.from_frame(CHEAP[engine](table)).items == 2000
@@ -346,16 +351,7 @@ def test_labels_come_back_as_a_frame_of_the_same_engine(make: Make, request: Any
 
 
 @pytest.mark.parametrize("engine", engines("polars lazy", "duckdb", "ibis"))
-def test_no_vote_comes_back_to_label_a_frame_and_nothing_per_item(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    fetched: list[int] = []
-
-    def collected(table: Any) -> Any:
-        fetched.append(len(result := table.collect()))
-        return result
-
-    for module in ("jurors.sketch.engines", "jurors.votes.frame", "jurors.jury.label"):
-        monkeypatch.setattr(f"{module}.collect", collected)
-    monkeypatch.setattr("jurors.votes.layout._HEAD_ROWS", 100)
+def test_no_vote_comes_back_to_label_a_frame_and_nothing_per_item(engine: str, fetched: list[int]) -> None:
     for table in wide_and_long(2000, 4):
         named = table.append_column("item", pa.array(range(2000))) if "item" not in table.column_names else table
         labels = jurors.label(CHEAP[engine](named), missing=["none"])

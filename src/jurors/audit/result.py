@@ -721,7 +721,7 @@ def compare(
     if between is None and len(jurors) > _MOST_JURORS:
         message = f"{len(jurors)} jurors are too many pairs; name those to compare (--between A,B)"
         raise OptionError(message, code="out_of_range", name="between")
-    positions = range(len(jurors)) if between is None else name_positions(jurors, between, "juror")
+    positions = range(len(jurors)) if between is None else name_positions(jurors, between)
     pairs = list(combinations(positions, 2))
     statistics = [lead_statistic(jurors[a], jurors[b], votes[a], votes[b]) for a, b in pairs]
     halves, leads = audited.prove(statistics, level), {}

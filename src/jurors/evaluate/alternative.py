@@ -154,7 +154,7 @@ def alternative_test(votes: Votes, candidates: Sequence[str], epsilon: float = E
     if not 0 <= epsilon < 1:
         raise OptionError(f"epsilon must be a share from 0 to 1, got {epsilon!r}", code="out_of_range", name="epsilon")
     names = (candidates,) if isinstance(candidates, str) else tuple(candidates)
-    tested = name_positions(votes.jurors, names, "juror")
+    tested = name_positions(votes.jurors, names)
     others = [k for k in range(len(votes.jurors)) if k not in set(tested)]
     codes = votes.codes if votes.counts is None else np.repeat(votes.codes, votes.counts, axis=0)
     people = codes[:, others]

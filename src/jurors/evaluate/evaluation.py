@@ -505,12 +505,13 @@ def count_votes_by_juror(sketch: Sketch, counts: NDArray[Any]) -> NamedMapping:
     return NamedMapping(zip(sketch.jurors, votes.astype(np.int64).tolist(), strict=True))
 
 
-def wilson_interval(share: float, votes: float, z: float = 1.959964) -> tuple[float, float]:
-    """Wilson's interval of a share of so many votes, for other items of the kind.
+def wilson_interval(share: float | None, votes: float) -> tuple[float, float] | None:
+    """Wilson's 95% interval of a share of so many votes, for other items of the kind.
 
     Returns
     -------
     (low, high)
+        None without a share.
 
     Examples
     --------
@@ -518,6 +519,9 @@ def wilson_interval(share: float, votes: float, z: float = 1.959964) -> tuple[fl
     >>> round(low, 2), high
     (0.21, 1.0)
     """
+    if share is None:
+        return None
+    z = 1.959964
     centre, scale = share + z * z / (2 * votes), 1 + z * z / votes
     half = z * math.sqrt(share * (1 - share) / votes + z * z / (4 * votes * votes))
     return max((centre - half) / scale, 0.0), min((centre + half) / scale, 1.0)
@@ -579,9 +583,9 @@ class KeyedEvaluation(_Solved, Drawable):
         Scores and accuracies have Wilson's interval; kappa that of the score, with the agreement by chance as it is.
         """
         floats, by_label = self.solution.to_float(), self._joint.sum(axis=2).tolist()
-        score = NamedMapping((j, _wilson(x, self.votes[j])) for j, x in floats.score.items())
+        score = NamedMapping((j, wilson_interval(x, self.votes[j])) for j, x in floats.score.items())
         accuracy = NamedMapping(
-            (j, NamedMapping((a, _wilson(x, n)) for (a, x), n in zip(of_juror.items(), items, strict=True)))
+            (j, NamedMapping((a, wilson_interval(x, n)) for (a, x), n in zip(of_juror.items(), items, strict=True)))
             for (j, of_juror), items in zip(floats.accuracy.items(), by_label, strict=True)
         )
         kappa = NamedMapping(
@@ -629,7 +633,7 @@ class KeyedEvaluation(_Solved, Drawable):
     def correlation(self, label: Label, jurors: Sequence[str]) -> Fraction | None:
         """The error correlation of two or more jurors on items of this true label; None where there is no item."""
         code = self.labels.index(match_name(label, self.labels, "label"))
-        columns = name_positions(self.jurors, jurors, "juror")
+        columns = name_positions(self.jurors, jurors)
         if len(columns) < 2:
             raise SketchError("an error correlation needs two jurors or more")
         rows = self._rows_of_labels[code]
@@ -764,10 +768,6 @@ class KeyedEvaluation(_Solved, Drawable):
 
     def __repr__(self) -> str:
         return f"KeyedEvaluation({self.items:,} items, {len(self.jurors)} jurors)"
-
-
-def _wilson(share: float | None, items: float) -> tuple[float, float] | None:
-    return None if share is None else wilson_interval(share, items)
 
 
 def evaluate_with_key(sketch: Sketch, by_true_label: Integers) -> KeyedEvaluation:

@@ -624,7 +624,7 @@ class Votes:
         Votes
             The same items, only these jurors, in this order.
         """
-        where = name_positions(self.jurors, jurors, "juror")
+        where = name_positions(self.jurors, jurors)
         bare = replace(renumbered(self, jurors=where), jurors=tuple(jurors))
         if self._dense is not None:
             return replace(bare, _dense=self._dense[:, where])

@@ -228,7 +228,7 @@ def test_strata_that_do_not_gain_broadly_are_not_chosen_however_much_they_gain()
     ids=["three", "four", "five", "two_of_three", "three_of_three", "hundred", "just", "short", "plenty"],
 )
 def test_no_model_has_more_unknowns_than_the_votes_can_tell(jurors: int, labels: int, votes: float, kept: int) -> None:
-    assert selection._identifiable(MODELS, jurors, labels, votes) == list(MODELS[:kept])
+    assert selection._identifiable(jurors, labels, votes) == list(MODELS[:kept])
 
 
 def test_sparse_panels_choose_and_grade_as_dense_ones_do() -> None:

@@ -393,7 +393,7 @@ def choose_latent(data: Incidence, *, gold: ArrayLike | None = None, seed: int =
     key = None if gold is None else np.asarray(gold, dtype=np.float64)
     fitter = _Fitter(key)
     votes = data.votes
-    models = _identifiable(MODELS, data.jurors, data.labels, votes)
+    models = _identifiable(data.jurors, data.labels, votes)
     if len(models) == 1 or not votes:
         only = {models[0]: fitter.finish(data, models[0], None)}
         contest = _Contest(models[:1], np.zeros((1, 1)), np.zeros((1, 1)), np.ones(1))
@@ -498,7 +498,7 @@ def _choose_large(data: Incidence, models: Sequence[str], fitter: _Fitter, seed:
     return contest.select(lambda chosen, _: {chosen: fitter.finish(data, chosen, ends[chosen].at)}, worth)
 
 
-def _identifiable(models: Sequence[str], jurors: int, labels: int, votes: float = np.inf) -> list[str]:
+def _identifiable(jurors: int, labels: int, votes: float) -> list[str]:
     """Keep the models with no more free parameters than the R^N - 1 free cells of a full sketch; at least the first.
 
     With hundreds of labels, models of ten times as many parameters as votes are left out, too: they took minutes to
@@ -514,7 +514,7 @@ def _identifiable(models: Sequence[str], jurors: int, labels: int, votes: float 
         "confusion": labels - 1 + jurors * rows,
         "strata": 2 * labels - 1 + jurors * (rows + labels),
     }
-    return [model for model in models if free[model] <= cells] or list(models[:1])
+    return [model for model in MODELS if free[model] <= cells] or list(MODELS[:1])
 
 
 def _stack_weights(log_density: Floats, items: Floats, rounds: int = 50) -> Floats:

@@ -468,7 +468,7 @@ def selected(all_jurors: Sequence[str], jurors: Sequence[str] | None, most: int)
     """
     if jurors is None:
         return list(range(min(len(all_jurors), most)))
-    return [int(k) for k in name_positions(tuple(all_jurors), list(jurors), "juror")]
+    return [int(k) for k in name_positions(tuple(all_jurors), list(jurors))]
 
 
 # -- dots and intervals in rows, and crosses by a key --

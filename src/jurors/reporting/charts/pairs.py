@@ -45,7 +45,7 @@ def agreement(
     what = "The best and worst" if jurors is None else "Shown"
     if isinstance(result, Evaluation) or jurors is not None:
         names = base.shown_jurors(result, jurors) if isinstance(result, Evaluation) else list(jurors or ())
-        shown = name_positions(statistics.jurors, names, "juror")
+        shown = name_positions(statistics.jurors, names)
     else:
         what = "Those that share the most items"
         shared = np.bincount(pairs.ravel(), weights=np.tile(common, 2), minlength=size)
