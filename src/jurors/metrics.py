@@ -50,7 +50,7 @@ __all__ = [
 
 
 def estimated_accuracy_score(votes: Any, *, y_true: Any = None, **options: Unpack[GradeOptions]) -> Floats:
-    """Estimate how often each classifier is right; NaN where nothing is known. The scores of `jurors.grade`.
+    """Estimate how often each classifier is right; NaN if unknown. The scores of `jurors.grade`.
 
     Returns
     -------
@@ -198,7 +198,7 @@ def _graded(votes: Any, y_true: Any, options: Any) -> tuple[tuple[str, ...], _Re
 
 
 def _joint(jurors: Sequence[str], result: _Result) -> Floats:
-    """Count items by (juror, true label, label given); NaN where nothing is known."""
+    """Count items by (juror, true label, label given); NaN if unknown."""
     counted = result if isinstance(result, KeyedEvaluation) else result.partition
     joint = np.full((len(jurors), len(result.labels), len(result.labels)), np.nan)
     if counted is not None:

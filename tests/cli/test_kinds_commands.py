@@ -40,7 +40,7 @@ def test_levels_are_recognised_and_what_is_given_is_obeyed(command: str) -> None
     seen = json.loads(_run(command, "ratings.csv", "--format", "json", "--quiet")[1])
     assert (seen["scale"], seen["scale_why"]) == ("ordinal", "whole numbers; disagreeing votes lie close together")
     told = json.loads(_run(command, "ratings.csv", "--format", "json", "--quiet", "--scale", "nominal")[1])
-    assert (told["scale"], told["scale_why"]) == ("nominal", "as you say (--scale nominal)")
+    assert (told["scale"], told["scale_why"]) == ("nominal", "as you specified (--scale nominal)")
 
 
 @pytest.mark.parametrize("piped", [None, "pairs.csv"])

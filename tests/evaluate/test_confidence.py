@@ -92,7 +92,7 @@ def test_cells_that_are_no_probabilities_are_left_out_or_refused() -> None:
     assert read.confidence is None
     assert "from 1 to 5" in read.findings[0].message
     with pytest.raises(
-        jurors.VotesError, match="'confidence' reaches from 1 to 5, and a confidence is a number from 0"
+        jurors.VotesError, match="'confidence' reaches from 1 to 5, but a confidence is a number from 0"
     ):
         jurors.read_votes(io.StringIO(csv), confidence="confidence")
     with pytest.raises(jurors.OptionError, match="is the item, the juror or the label"):

@@ -96,7 +96,7 @@ def test_a_key_is_read_as_its_votes_are() -> None:
 def test_what_became_of_numbers_is_said() -> None:
     alarms = jurors.grade([[0.2, 0.9, 0.7], [0.5, 0.4, 0.6], [0.1, 0.2, 0.3]] * 9, threshold=0.5).alarms
     (note,) = (alarm.message for alarm in alarms if alarm.reason == "scale")
-    assert note == "as you say (threshold=0.5): numbers from 0.5 on are pass, smaller ones fail"
+    assert note == "as you specified (threshold=0.5): numbers from 0.5 on are pass, smaller ones fail"
 
 
 # -- laws ------------------------------------------------------------------------------------------------------------

@@ -251,7 +251,7 @@ def test_a_scale_given_is_obeyed_by_every_way_of_reading(scale: Any) -> None:
         Sketch.from_frame(frame.melt("item", var_name="juror", value_name="label"), scale=scale).tuples,
     ]
     assert {votes.scale for votes in ways} == {scale}
-    assert {votes.scale_why for votes in ways} == {f"as you say (scale={scale!r})"}
+    assert {votes.scale_why for votes in ways} == {f"as you specified (scale={scale!r})"}
     assert {tuple(map(int, votes.labels)) for votes in ways} == {(1, 2, 3, 10)}
 
 

@@ -443,7 +443,7 @@ _WHAT = {
 
 @dataclass(frozen=True, eq=False)
 class Audit(Result):
-    """What a person's labels prove, beside the calibrated grades with these labels as gold."""
+    """What a person's labels prove, and the calibrated grades with these labels as gold."""
 
     _kind = "audit"
 

@@ -55,7 +55,7 @@ def simulate(
     items: int | None, jurors: str, jury: dict[str, Any], group: tuple[str, ...], missing: tuple[str, ...], exact: bool,
     path: str | None, quiet: bool, **options: Any,
 ) -> None:  # fmt: skip
-    """Simulate the votes of a panel with chosen accuracies and error correlations, and write the truth beside them.
+    """Simulate the votes of a panel with chosen accuracies and error correlations, and write the truth next to them.
 
     Error correlations are covariances, as in the paper.
     """

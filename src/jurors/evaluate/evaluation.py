@@ -220,8 +220,8 @@ class Evaluation(Drawable):
     """How common each label is, how accurate each juror is on each label, and how far to trust it.
 
     `score`, `accuracy`, `prevalence`, `wrong_labels` and `interval` are calibrated: they allow for errors that jurors
-    share, as far as reference juries with known answers do. `independent` has what the same votes say if errors are
-    independent. Where nothing can be calibrated, or you chose `errors="independent"`, the two are the same.
+    share, as measured on reference juries with known answers. `independent` has what the same votes say if errors are
+    independent. If nothing can be calibrated, or you chose `errors="independent"`, the two are the same.
     """
 
     items: int  #: the number of items that were graded

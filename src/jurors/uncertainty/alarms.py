@@ -787,5 +787,5 @@ def key_alarms(e: Evaluation, keyed: KeyedEvaluation | None) -> list[Alarm]:
     message = f"the answer key ({check.items:,} items) contradicts the grades: {who!r} is furthest off, "
     message += f"{estimate:.1%} estimated, {true:.1%} actual"
     if check.labels is not None and check.labels.are_far_off:
-        message += f"; {check.labels.wrong:,} labels are wrong where {check.labels.expected:,.0f} were expected to be"
+        message += f"; {check.labels.wrong:,} labels are wrong, but {check.labels.expected:,.0f} were expected to be"
     return [Alarm("key_contradicts_grades", "warning", message, abs(estimate - true), (who,))]

@@ -596,7 +596,7 @@ def robust_bounds(
         "least 1/2"
     )
     if not work.is_trio:
-        assumption += ", in every group of jurors that trios tie together"
+        assumption += ", in every group of jurors that trios connect"
         if not sketch.is_complete:
             assumption += "; the items that three jurors answered are representative of the others"
     a, b = sketch.labels
@@ -638,14 +638,14 @@ def _alarms(work: TrioWork, result: JointBounds | None, *, advise: bool) -> tupl
             advice = f"Assume {more}, or evaluate other jurors"
         end = f": some errors are more correlated than that. {advice}"
         if kind == "sign_contradiction":
-            signs = ", as an odd number of the three pairs disagree more than by chance, all of them by too much"
+            signs = ", because an odd number of the three pairs disagree more often than chance explains"
             return (Alarm("sign_contradiction", "alarm", start + signs + end, work.epsilon, names),)
         return (Alarm("not_explainable", "alarm", start + end, work.epsilon, names),)
     if work.open and not work.separated:
         if all(outcome == "single_label_explains" for outcome, _, _ in work.open):
             message = (
                 f"error covariances of {work.epsilon:g} explain the counts even if every item has the same true "
-                "label: nothing is bounded. Assume less correlation, or add jurors who see more"
+                "label: so no bounds follow. Assume less correlation, or add more accurate jurors"
             )
             return (Alarm("single_label_explains", "warning", message, work.epsilon, jurors),)
         # No trio is separated: name the pair that comes closest to being, in the trio that does.
@@ -656,7 +656,7 @@ def _alarms(work: TrioWork, result: JointBounds | None, *, advise: bool) -> tupl
         message = (
             f"an error covariance of {work.epsilon:g} could explain all that {i!r} and {j!r} have in common "
             f"({float(size):.2g}), so it stays open who errs: hardly anything is bounded. Assume less than "
-            f"{float(size):.2g}, or add jurors who see more"
+            f"{float(size):.2g}, or add more accurate jurors"
         )
         return (Alarm("epsilon_too_large", "warning", message, float(size), (i, j)),)
     left = tuple(j for k, j in enumerate(jurors) if result is not None and k not in result.accuracy)

@@ -193,7 +193,7 @@ def attach_confidences(
 
 
 def _not_read(votes: Votes, column: str, what: str, is_asked: bool) -> Votes:
-    message = f"the confidence of {column!r} {what}, and a confidence is a number from 0 to 1 or a percentage"
+    message = f"the confidence of {column!r} {what}, but a confidence is a number from 0 to 1 or a percentage"
     if is_asked:
         raise VotesError(message, code="out_of_range", column=column)
     return with_findings(votes, [Finding("columns_left", f"{message}: it is not read", (column,))])

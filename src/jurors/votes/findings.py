@@ -138,7 +138,7 @@ def similar_jurors(names: Sequence[str]) -> Iterator[Finding]:
     """An alarm about jurors whose names differ only by case, blanks, width or how a letter is composed."""
     if groups := _alike(names, _folded):
         shown = "; ".join(" and ".join(map(repr, group)) for group in groups[:6])
-        message = f"jurors differ only by case or blanks and count as different jurors: {shown}"
+        message = f"jurors differ only by case or spaces and count as different jurors: {shown}"
         about = tuple(name for group in groups for name in group)
         yield Finding("similar_jurors", message, about, "alarm", float(len(groups)))
 
@@ -516,7 +516,7 @@ _MANY_JURORS = 20
 
 @dataclass(frozen=True)
 class Spelling:
-    """Cells as labels (None: no label), which of them were taken for no vote, and which are abstentions."""
+    """Cells as labels (None: no label), which of them were read as missing votes, and which are abstentions."""
 
     labels: list[Any]
     absent: dict[int, str]  #: words for no vote, by their positions among the cells
@@ -555,7 +555,7 @@ class Spelling:
             for k, word in self.absent.items():
                 often[word] += int((cell == k).sum() if times is None else times[cell == k].sum())
             shown = ", ".join(f"{word!r} ({n:,})" for word, n in often.items())
-            message = f"taken for no vote: {shown}{otherwise}"
+            message = f"read as missing votes: {shown}{otherwise}"
             notes.append(Finding("missing_words", message, tuple(often), value=float(sum(often.values()))))
         if self.abstained:
             abstains = np.isin(cell, list(self.abstained))
@@ -600,5 +600,5 @@ def table_findings(
     if files > 1 and layout.kind != "counts":
         message = "items with the same name are taken for the same item across files"
         if layout.item is None:
-            message = "no column names the items, so every row of every file is an item of its own"
+            message = "no column names the items, so every row of every file is a separate item"
         yield Finding("items_across_files", message, value=float(files))

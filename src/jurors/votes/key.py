@@ -67,7 +67,7 @@ class Key:
 
     """
 
-    labels: NDArray[Any]  #: the true labels, None where unknown
+    labels: NDArray[Any]  #: the true labels, None if unknown
     items: NDArray[Any] | None = None  #: their items; None if there is one label per row of the votes
     is_numbered: bool = False  # without items: whether rows are items named 0, 1, 2 …
     beside: Mapping[str, Key] = field(default_factory=dict, repr=False)  # other columns of the same file, by name
@@ -184,7 +184,7 @@ class Key:
         for truth in dict.fromkeys(truths):
             if str(truth) not in texts and may_mean_missing(truth, [*votes.labels, truth], 0.0):
                 raise VotesError(
-                    f"a true label is {truth!r}, which nobody votes and which may mean that the true label is "
+                    f"a true label is {truth!r}, which no juror gives and which may mean that the true label is "
                     f"unknown; leave it out with missing={str(truth)!r}"
                 )
         distinct = list(dict.fromkeys(map(str, truths)))
@@ -192,7 +192,7 @@ class Key:
             if meant := [known for known in sorted(texts) if _is_misspelt(text, known)]:
                 raise VotesError(
                     f"no juror gives the true label {text!r}. Did you mean {meant[0]!r}? If only case differs, use "
-                    "ignore_case=True; if it is a label of its own, list all labels with labels="
+                    "ignore_case=True; if it is a different label, list all labels with labels="
                 )
         if len(distinct) > 1 and texts and not texts & set(distinct):
             raise VotesError(
@@ -484,7 +484,7 @@ def _field_of(records: Records, column: str, title: str) -> list[tuple[Any, Any]
     if column not in records.fields and column not in shown_texts:
         known = [*records.fields, *sorted(shown_texts - set(records.fields))]
         if not known:
-            raise VotesError(f"this is a log ({title}), which tells nothing of its items but the votes")
+            raise VotesError(f"this is a log ({title}), which has only the votes on its items")
         match_name(column, known, "field of the log")
     return records.fields.get(column) or [(item, texts.get(column)) for item, texts in records.texts.items()]
 

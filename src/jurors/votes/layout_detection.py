@@ -125,11 +125,11 @@ def _plain_layout(table: LayoutHints) -> Layout:
         name = table.names[column]
         plain = _plain_layout(replace(table, options=table.options.without(name).but(repeat=None)))
         if column in plain.used:
-            raise VotesError(f"column {name!r} cannot number repetitions, it is the item, the juror or the label")
+            raise VotesError(f"column {name!r} cannot number repetitions: it is the item, the juror or the label")
         if plain.kind == "counts":
             raise VotesError("rows that stand for several items cannot be repetitions; leave repeat= out")
         if plain.item is None:
-            raise VotesError("repetitions are of an item, but no column names it; say which with item=")
+            raise VotesError("repetitions need an item, but no column names it; name it with item=")
         return replace(plain, repeat=column)
     return next(layout for rule in RULES if (layout := rule(table)) is not None)
 

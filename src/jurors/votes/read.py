@@ -99,7 +99,7 @@ def clean_cells(values: Sequence[Any] | NDArray[Any], missing: Iterable[Any] = (
         inside = next(iter(first), None) if isinstance(first, dict) else 0
         word = bare_word(column)
         role = "item" if word in ITEM_WORDS else "juror" if word in JUROR_WORDS else "label"
-        way = f"; name what of it is meant, such as {role}={f'{column}.{inside}'!r}" if column else ""
+        way = f"; name the part of it to use, such as {role}={f'{column}.{inside}'!r}" if column else ""
         raise VotesError(f"column {column!r} holds {str(first)[:40]!r}, which is not a single value{way}")
     floats = [v for v in cells if isinstance(v, float)]
     if floats and all(v.is_integer() for v in floats):

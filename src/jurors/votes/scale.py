@@ -250,7 +250,7 @@ def word_order(labels: Sequence[Any]) -> tuple[Any, ...] | None:
 # -- detection --------------------------------------------------------------------------------------------------------
 
 FEWEST_LEVELS = 3  #: two have no order to detect
-STREAMS_HAVE_LABELS = "the votes of a stream are labels; `jurors grade FILE` looks whether they are in an order"
+STREAMS_HAVE_LABELS = "the votes of a stream are labels; `jurors grade FILE` tests whether they are ordered"
 _MOST_LEVELS = 11
 _FEW_DECIMALS = 5  # 0, 0.5 and 1 are levels; six such numbers are measured
 _FEWEST_NUMBERS = 6
@@ -259,9 +259,9 @@ _SELDOM = 0.3  # share of equal votes: jurors who name classes agree more often
 _MOST_NUMBERS = 100_000  # distinct ones that are worth a look at how they disagree
 
 _UNORDERED: dict[OrdinalityVerdict, str] = {
-    "far": "whole numbers, but disagreeing votes lie no nearer than by chance",
+    "far": "whole numbers, but disagreeing votes are no closer than by chance",
     "gap": "whole numbers, but some neighbours hardly ever occur on one item",
-    "rival": "whole numbers, but in another order disagreeing votes would lie nearer",
+    "rival": "whole numbers, but in another order, disagreeing votes would be closer",
     "thin": "whole numbers, and too few votes disagree to show an order",
 }
 
@@ -427,7 +427,7 @@ class Recoding:
     def check_streams(self) -> None:
         """OptionError where this can be done only once all votes are there."""
         if len(self.bins) == 1:
-            message = f"bins={self.bins[0]} takes all votes at once, and those of a stream come one by one"
+            message = f"bins={self.bins[0]} needs all votes at once, but those of a stream come one by one"
             raise OptionError(f"{message}: say bins= with the ends (0,3,7,10)", code="does_not_apply")
 
     def one(self, label: Any) -> Any:
@@ -488,7 +488,7 @@ class Recoding:
         if odd := [cell for cell, text in zip(filled, read.texts, strict=True) if text is None]:
             option = "threshold=" if self.threshold else "bins="
             shown = format_names(map(repr, sorted(dict.fromkeys(odd), key=str)), 4)
-            raise VotesError(f"{option} takes numbers, found {shown}; leave out what is no vote (missing=)")
+            raise VotesError(f"{option} takes numbers, found {shown}; leave out what is not a vote (missing=)")
         numbers = [Fraction(text or "0") for text in read.texts]
         names = self._ends(numbers) if ends is None else ends
         edges = [Fraction(end) for end in names]
@@ -554,10 +554,10 @@ def apply_scale(votes: Votes, options: Reading) -> Votes:
     scale = options.scale
     if scale == "auto" and (recoding.threshold is not None or recoding.bins):  # what was made of numbers
         cut = recoding.threshold
-        why = f"as you say (threshold={cut}): numbers from {cut} on are {PASS}, smaller ones {FAIL}"
+        why = f"as you specified (threshold={cut}): numbers from {cut} on are {PASS}, smaller ones {FAIL}"
         if cut is None:
             levels = format_names(votes.labels, 12)
-            why = f"as you say (bins=): numbers are put into {levels}, each with its lower end"
+            why = f"as you specified (bins=): numbers are put into {levels}, each with its lower end"
         why = spell_options(why)
         made: KnownScale = "ordinal" if cut is None and len(votes.labels) >= FEWEST_LEVELS else "nominal"
         findings = (*votes.findings, Finding("scale", why))
@@ -565,7 +565,7 @@ def apply_scale(votes: Votes, options: Reading) -> Votes:
     if scale == "auto":
         return votes if votes.scale_told else detect_scale(votes)
     if scale == "pairs":
-        raise OptionError(f"which of two is better (scale 'pairs') is no vote: {WITH_PAIRS}", code="does_not_apply")
+        raise OptionError(f"which of two is better (scale 'pairs') is not a vote: {WITH_PAIRS}", code="does_not_apply")
     if scale == "ordinal" and options.labels is None and not recoding.bins:
         if (labels := _by_size(votes.labels)) is None:
             shown = format_names(votes.labels, 8)
@@ -576,8 +576,8 @@ def apply_scale(votes: Votes, options: Reading) -> Votes:
         texts = numerals(votes.labels).texts
         if odd := [label for label, text in zip(votes.labels, texts, strict=True) if text is None]:
             message = f"votes on the scale 'interval' are numbers, found {format_names(map(repr, odd), 4)}"
-            raise VotesError(f"{message}; leave out what is no vote (missing=), or say scale='nominal'")
-    return replace(votes, scale=scale, scale_why=spell_options(f"as you say (scale={scale!r})"), scale_told=True)
+            raise VotesError(f"{message}; leave out what is not a vote (missing=), or say scale='nominal'")
+    return replace(votes, scale=scale, scale_why=spell_options(f"as you specified (scale={scale!r})"), scale_told=True)
 
 
 def recode_votes(votes: Votes, options: Reading) -> Votes:
@@ -814,7 +814,7 @@ def families(jurors: Sequence[str], names: Iterable[str]) -> dict[str, list[int]
         if not called_so:
             known = sorted({base for juror in jurors for base in called(juror)[:1]})
             if not known:
-                raise VotesError(f"join={name!r}: no juror has a name that ends in a number, as repeats have")
+                raise VotesError(f"join={name!r}: no juror has a name that ends in a number, as repetitions have")
             match_name(name, known, "juror with numbers after its name")  # which raises: there is none
         if members := [k for k in called_so if k not in taken]:
             groups[name] = members
@@ -853,9 +853,9 @@ def _with_note_of_repeats(votes: Votes) -> Votes:
     often = f"{times.min()}" if times.min() == times.max() else f"{times.min()} to {times.max()}"
     levels = len(votes.labels) if votes.is_ordinal else None
     ties = int(repeats.items[repeats.one_vote(levels) < 0].sum())
-    tied = f"; on {ties:,} it came to a tie, which is no vote" if ties and not votes.is_interval else ""
-    middle = {"ordinal": "which votes as it did in the middle", "interval": "whose number is the mean"}
-    how = middle.get(votes.scale, "which votes as it did most often")
+    tied = f"; {ties:,} ties count as missing votes" if ties and not votes.is_interval else ""
+    middle = {"ordinal": "whose vote is the median", "interval": "whose number is the mean"}
+    how = middle.get(votes.scale, "whose vote is the most common answer")
     most = f"{items.max():,} items"
     where = f"{most}: one juror" if len(who) == 1 else f"up to {most} each: one juror each"
     message = f"{format_names(map(repr, who), 4)} answered {often} times on {where}, {how}{tied}"

@@ -333,7 +333,7 @@ def checked_jurors(jurors: Sequence[Any] | NDArray[Any] | None, width: int) -> t
         raise VotesError(f"{width} columns of votes need {width} juror names, got {len(names)}")
     if len(set(names)) < width:
         twice = next(name for name in names if names.count(name) > 1)
-        raise VotesError(f"two jurors are called {twice!r}; give each a name of its own")
+        raise VotesError(f"two jurors are called {twice!r}; give each a different name")
     return names
 
 
@@ -452,7 +452,7 @@ class Votes:
             # labels that the caller put in an order stay in it
             detected = detect_scale(replace(votes, labels_told=labels is not None))
             return replace(detected, labels_told=votes.labels_told)
-        return replace(votes, scale=scale, scale_why=f"as you say (scale {scale})", scale_told=True)
+        return replace(votes, scale=scale, scale_why=f"as you specified (scale {scale})", scale_told=True)
 
     @classmethod
     def from_columns(
@@ -840,7 +840,7 @@ def with_abstentions(votes: Votes, *labels: Label) -> Votes:
     for label in labels:
         if label not in votes.labels:
             shown = ", ".join(map(str, votes.labels))
-            raise VotesError(f"nobody says {label!r}, so nobody abstains by it; the labels are {shown}")
+            raise VotesError(f"nobody gives {label!r}, so nobody abstains by it; the labels are {shown}")
     answers = abstentions_as_label(votes)
     left = tuple(label for label in votes.labels if label not in labels)
     place = np.array([left.index(a) if a in left else len(left) for a in answers.labels] + [-1])

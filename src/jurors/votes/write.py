@@ -48,7 +48,7 @@ def _check_values(values: list[Any], what: str, format: str) -> None:
             raise VotesError(f"{what} {value!r} would read back as {read!r}; rename it first")
     if len(set(map(str, back))) < len(back):
         twice = next(value for value in back if list(map(str, back)).count(str(value)) > 1)
-        raise VotesError(f"two {what}s would both read back as {twice!r}; give each a name of its own")
+        raise VotesError(f"two {what}s would both read back as {twice!r}; give each a different name")
     text = "\n".join(map(str, values))
     if format in ("csv", "tsv") and (unsafe := _UNSAFE.search(text)):
         raise VotesError(f"a {what} holds {unsafe[0]!r}, which {format.upper()} cannot; write .jsonl or .parquet")
@@ -330,7 +330,7 @@ def _write_parquet(votes: Votes, layout: WriteLayout, path: Path) -> None:
     select = ", ".join(f"{cell} AS {name}" for cell, name in zip(cells, names, strict=True))
     try:
         with atomic_path(path) as draft, duckdb.connect() as con:
-            str(draft).encode()  # DuckDB takes no file name with bytes that are no text
+            str(draft).encode()  # DuckDB takes no file name with bytes that are not text
             con.register("votes", arrays)
             con.sql(f"SELECT {select} FROM votes", params={"labels": labels}).write_parquet(str(draft))
     except (duckdb.Error, UnicodeError) as error:

@@ -324,14 +324,17 @@ def test_a_damaged_workbook_is_one_line(book: Path) -> None:
 
 
 def test_other_archives_and_old_workbooks_are_told(tmp_path: Path) -> None:
-    for name, member, told in (("a.zip", "votes.csv", "no Excel workbook"), ("b.ods", "content.xml", "OpenDocument")):
+    for name, member, told in (
+        ("a.zip", "votes.csv", "not an Excel workbook"),
+        ("b.ods", "content.xml", "OpenDocument"),
+    ):
         with zipfile.ZipFile(tmp_path / name, "w") as archive:
             archive.writestr(member, "item,ann\n")
         assert told in refused(tmp_path / name)
     (tmp_path / "old.xls").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600))
     assert "old Excel workbook" in refused(tmp_path / "old.xls")
     (tmp_path / "no.xlsx").write_text("item,ann\n")
-    assert "no file of this kind (Excel workbook)" in refused(tmp_path / "no.xlsx")
+    assert "not a valid file of this kind (Excel workbook)" in refused(tmp_path / "no.xlsx")
 
 
 def test_without_openpyxl_it_says_what_to_install(book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -398,7 +401,7 @@ def test_no_two_tables_no_rows_and_bytes_are_each_one_line(tmp_path: Path) -> No
     assert "there are two tables called 'lab.votes'" in refused(f"{duck}::lab.votes")
     path = sqlite(tmp_path / "a.db", "CREATE TABLE votes (item, ann)")
     assert "column names (item, ann) but no rows" in refused(path)
-    assert "bytes that are no text" in refused(sqlite(path, "INSERT INTO votes VALUES (1, x'fffe00')"))
+    assert "bytes that are not text" in refused(sqlite(path, "INSERT INTO votes VALUES (1, x'fffe00')"))
 
 
 def test_what_is_read_is_not_written_over(tmp_path: Path) -> None:

@@ -116,13 +116,13 @@ def extra(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("tool", LOGS)
 def test_a_table_named_beside_a_log_is_refused(tool: str, first: bool, extra: Path) -> None:
     named = [extra, LOGS[tool]] if first else [LOGS[tool], extra]
-    with pytest.raises(VotesError, match=r"extra\.csv: this is no .*, but others are; read it apart"):
+    with pytest.raises(VotesError, match=r"extra\.csv: this is not a valid .*, but others are; read it apart"):
         read_votes(named)
 
 
 def test_a_pattern_names_what_it_matches_and_a_folder_does_not(extra: Path) -> None:
     shutil.copy(LOGS["promptfoo"], extra.parent)
-    assert "extra.csv: this is no promptfoo results file" in refusal(str(extra.parent / "*"))
+    assert "extra.csv: this is not a valid promptfoo results file" in refusal(str(extra.parent / "*"))
     assert read_votes(extra.parent).rows == read_votes(str(extra.parent / "**")).rows == 4
 
 

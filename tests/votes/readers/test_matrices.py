@@ -108,7 +108,7 @@ def test_other_archives_are_no_matrices(tmp_path: Path) -> None:
         (np.array(7), r"this one has the shape \(\)"),
         (np.zeros((0, 3), dtype=int), r"the matrix is empty: 0 items x 3 jurors"),
         (np.zeros((3, 0)), r"the matrix is empty: 3 items x 0 jurors"),
-        (np.array([[0, 1], [0, -5]]), r"cell \[1, 1\] of the matrix is -5: .* only -1 means no vote"),
+        (np.array([[0, 1], [0, -5]]), r"cell \[1, 1\] of the matrix is -5: .* only -1 means a missing vote"),
         (np.array([[0, 1], [0.5, 1]]), r"cell \[1, 0\] of the matrix is 0.5: expected whole numbers"),
         (np.array([[0, np.inf]]), r"cell \[0, 1\] of the matrix is inf: expected whole numbers"),
         (np.array([[0, 1e300]]), r"cell \[0, 1\] of the matrix is 1e\+300: expected whole numbers"),
@@ -136,7 +136,7 @@ def test_pickled_objects_are_never_loaded(tmp_path: Path) -> None:
 def test_a_truncated_file_is_one_line(tmp_path: Path, name: str, keep: float) -> None:
     data = (SAMPLES / name).read_bytes()
     (tmp_path / name).write_bytes(data[: int(keep * len(data))])
-    assert re.search(r"broken or cut short \(.+\); write or fetch the file again", refusal(tmp_path / name, "matrix"))
+    assert re.search(r"broken or cut short \(.+\); write or download", refusal(tmp_path / name, "matrix"))
 
 
 @given(data=st.data())
@@ -163,7 +163,7 @@ def test_other_and_newer_files_and_several_are_one_line(tmp_path: Path) -> None:
     assert re.search(r"broken or cut short \(.*version", refusal(path, "matrix"))
     for content in (b"a,b\n1,0\n", b"", b"\x80\x04K\x01.", gzip.compress(b"item,juror,label\n1,ann,x\n")):
         path.write_bytes(content)
-        assert "this is no numpy matrix (.npy or .npz); save one" in refusal(path, "matrix")
+        assert "this is not a valid numpy matrix (.npy or .npz); save one" in refusal(path, "matrix")
     files = [SAMPLES / "snorkel.npy", SAMPLES / "cleanlab.npy"]
     assert "2 files (snorkel.npy, cleanlab.npy …); a matrix is read from one" in refusal(files)
 

@@ -76,9 +76,7 @@ def _checked_archive(path: Path, allowed: int | None) -> bool:
         if not any(name.startswith("xl/") for name in names):
             if "content.xml" in names:
                 raise VotesError("this is an OpenDocument sheet; save it as .xlsx or CSV")
-            raise VotesError(
-                "this is an archive, and no Excel workbook; unpack it, and name the file of votes that is in it"
-            )
+            raise VotesError("this is an archive, not an Excel workbook; unpack it, and name the file of votes in it")
         unpacked, marked = 0, False
         for info in archive.infolist():
             with archive.open(info) as member:
@@ -163,7 +161,7 @@ def _table(sheet: Any, title: str, area: str, name: str) -> tuple[list[str], Ite
         named = [row[k] if k < len(row) else None for k in places]
         for k, cell in zip(places, named, strict=True):
             if isinstance(cell, str) and cell in _ERRORS:
-                raise VotesError(f"cell {_letter(k + left)}{number} holds the error {cell}; mend or empty it")
+                raise VotesError(f"cell {_letter(k + left)}{number} holds the error {cell}; correct or empty it")
         return named
 
     names = [head[k] if k < len(head) else None for k in places]

@@ -229,7 +229,7 @@ def _broken_at(head: bytes) -> int | None:
 
 def damaged_gzip(error: Exception) -> VotesError:
     """The error about a file that cannot be unpacked."""
-    message = f"the gzip data are cut short or damaged ({error}); fetch or write the file again"
+    message = f"the gzip data are cut short or damaged ({error}); download or write the file again"
     return VotesError(message, code="damaged")
 
 
@@ -280,7 +280,7 @@ def _format_of(head: bytes, format: Format | None) -> Format:
     if format == "parquet":
         raise VotesError("this is not a Parquet file (it does not begin with PAR1)")
     if format in HELD:
-        raise VotesError(f"this is no file of this kind ({TITLES[format]}); say which it is, or save it again")
+        raise VotesError(f"this is not a valid file of this kind ({TITLES[format]}); name its format, or save it again")
     if b"\0" in head or len(re.findall(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f]", head)) > len(head) // 50:
         raise VotesError(
             "these are binary data, not text; supported are CSV, TSV, JSON lines, Parquet, Excel, SQLite and DuckDB, "
@@ -344,7 +344,7 @@ def file_fault(error: Exception, path: Path, format: Format) -> VotesError:
     elif size := re.search(r"Maximum line size of (\d+) bytes exceeded.*?Actual Size:\s*(\d+)", text, re.DOTALL):
         problem = (
             f"line {line} is longer than {int(size[1]):,} bytes, the limit of a line ({int(size[2]):,} were read): "
-            "is a quotation mark not closed, or a column no label?"
+            "check for a quotation mark that is not closed"
         )
     elif "utf-8" in text or "unicode" in text:
         problem = not_utf8(line)
@@ -359,10 +359,10 @@ def damaged_parquet(error: Exception) -> VotesError:
     """The error about a Parquet file that DuckDB cannot read, without the path that it puts in its messages.
 
     >>> damaged_parquet(ValueError("Invalid Input Error: No magic bytes found at end of file '/tmp/votes.parquet'"))
-    VotesError('the Parquet file is damaged (No magic bytes found at end of file); fetch or write it again')
+    VotesError('the Parquet file is damaged (No magic bytes found at end of file); download or write it again')
     """
     reason = _first_line(str(error))
-    message = f"the Parquet file is damaged ({reason[:120].rstrip(' :.')}); fetch or write it again"
+    message = f"the Parquet file is damaged ({reason[:120].rstrip(' :.')}); download or write it again"
     return VotesError(message, code="damaged")
 
 
@@ -415,7 +415,7 @@ def write_lines(
     seen: dict[str, str] = {}
     for name in names:  # DuckDB would give the second of two another name
         if (other := seen.setdefault(name.casefold(), name)) != name:
-            raise VotesError(f"columns {other!r} and {name!r} differ by case alone; give each a name of its own")
+            raise VotesError(f"columns {other!r} and {name!r} differ by case alone; give each a different name")
     names = [name or "Unnamed: 0" for name in names]  # of the rows, as pandas calls it: no record has a key without one
     written, lines = 0, list[str]()
     with target.open("w", encoding="utf-8", newline="\n") as file:
@@ -446,7 +446,7 @@ def plain_cell(cell: Any) -> Any:
         try:
             return cell.decode()
         except UnicodeDecodeError:
-            raise VotesError(f"a cell holds bytes that are no text ({cell[:12]!r})") from None
+            raise VotesError(f"a cell holds bytes that are not text ({cell[:12]!r})") from None
     return cell if cell is None or isinstance(cell, (str, int, bool)) else str(cell)
 
 
@@ -546,7 +546,7 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
         reason = first_line(error)[:120]
         raise VotesError(f"the SQLite database cannot be read ({reason}); close, repair or copy it") from None
     except UnicodeError:
-        raise VotesError("the SQLite database holds text that is not valid UTF-8; write it anew") from None
+        raise VotesError("the SQLite database holds text that is not valid UTF-8; write it again") from None
 
 
 _PATIENCE = 10  # seconds until a server must answer
@@ -587,7 +587,7 @@ def _connect(address: str) -> Iterator[psycopg.Connection[Any]]:
             yield con
     except psycopg.ProgrammingError as error:
         if error.sqlstate is None:  # whose message has the whole address, password and all
-            raise VotesError("this is no address of PostgreSQL; write postgresql://host/database::table") from None
+            raise VotesError("this is not a PostgreSQL address; write postgresql://host/database::table") from None
         raise VotesError(f"PostgreSQL says: {without_secrets(first_line(error))[:200]}") from None
     except (psycopg.Error, UnicodeError) as error:
         raise VotesError(f"PostgreSQL cannot be read: {without_secrets(first_line(error))[:200]}") from None

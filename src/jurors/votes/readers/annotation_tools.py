@@ -83,7 +83,7 @@ def _read_doccano(files: Files) -> Records:
             parts = [labels] if isinstance(labels.value, str) else labels.parts()
             for part in parts:
                 if part.is_list or part.is_record:
-                    todo = "spans and relations are no votes; export a classification"
+                    todo = "spans and relations are not votes; export a classification"
                     raise part.wrong("a label of the whole text", todo)
             metadata = {name: part.value for name, part in example.entries() if name not in _DOCCANO_COLUMNS}
             log.describe(item, {"text": example["text"].value}, metadata)

@@ -51,7 +51,7 @@ def read(files: Files, question: str | None = None) -> Records:
         record = replace(record, where=f"record {place}: ", path="")
         item = record["id"].single()
         if item is None:
-            raise record["id"].wrong(f"the id of a record; this is no {TITLE} of version 2", "export it again")
+            raise record["id"].wrong(f"the id of a record; this is not a valid {TITLE} of version 2", "export it again")
         nested = "responses" in record or "suggestions" in record
         answers += _nested(record, item) if nested else _flat(record, item)
         if nested:
@@ -82,7 +82,7 @@ def _records(files: Files) -> Iterator[Node]:
             line, ended, _ = head.strip().partition(b"\n")
             if line and not (line.startswith(b"{") and (not ended or line.rstrip().endswith(b"}"))):
                 raise VotesError(
-                    f"{files.name(path)}this is no {TITLE}: expected a JSON array of records, or one record per line"
+                    f"{files.name(path)}this is not a valid {TITLE}: expected an array of JSON records, or one per line"
                 )
             yield from files.lines(path)
 
@@ -107,7 +107,7 @@ def _nested(record: Node, item: Any) -> Iterator[Answer]:
 def _flat(record: Node, item: Any) -> Iterator[Answer]:
     questions = dict.fromkeys(match[1] for key in record.value if (match := _FLAT.fullmatch(key)))
     if not questions:
-        raise VotesError(f"{record.where}neither responses nor suggestions; this is no {TITLE} of version 2")
+        raise VotesError(f"{record.where}neither responses nor suggestions; this is not a valid {TITLE} of version 2")
     for question in questions:
         column = f"{question}.responses"
         values, users = record[column].parts(), record[f"{column}.users"].parts()

@@ -101,10 +101,10 @@ def _promptfoo_results(files: Files, path: Path) -> Iterable[Node]:
             "with `promptfoo export eval` of today's promptfoo"
         )
     if outer.value != [] and not (outer.is_record and outer["results"].is_list):
-        raise VotesError(f"{files.name(path)}this is no {PROMPTFOO.TITLE}: it has no list 'results' in 'results'")
+        raise VotesError(f"{files.name(path)}this is not a valid {PROMPTFOO.TITLE}: 'results' has no list 'results'")
     results = list(outer["results"].records()) if outer.is_record else []
     if not results:
-        raise VotesError(f"{files.name(path)}this {PROMPTFOO.TITLE} holds no results; was the eval stopped early?")
+        raise VotesError(f"{files.name(path)}this {PROMPTFOO.TITLE} holds no results; did the run stop early?")
     return results
 
 

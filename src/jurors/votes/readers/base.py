@@ -151,7 +151,7 @@ class Node:
         value = self.single()
         return default if value is None or value == "" else str(value)
 
-    def name(self, expected: str, todo: str = "mend it or write the file again") -> str:
+    def name(self, expected: str, todo: str = "correct it or write the file again") -> str:
         """A single value as text; VotesError where it is null or empty."""
         text = self.text()
         if not text:
@@ -170,7 +170,7 @@ class Node:
             raise self.wrong("true, false or null")
         return self.value
 
-    def wrong(self, expected: str, todo: str = "mend it or write the file again") -> VotesError:
+    def wrong(self, expected: str, todo: str = "correct it or write the file again") -> VotesError:
         """The error for a value that is not what was expected here."""
         if self.is_null:
             return VotesError(f"{self.where}there is no {self.path!r}; expected {expected}; {todo}")
@@ -274,17 +274,17 @@ class Files:
         for path in [path for path in self.paths if path not in set(ours)] if ours else ():
             if path.suffix in suffixes and not self.head(path).strip():
                 raise VotesError(
-                    f"{self.name(path)}the file is empty; fetch or write it again, or take it away", code="empty"
+                    f"{self.name(path)}the file is empty; download or write it again, or remove it", code="empty"
                 )
             if path in self.named or not (tables or named_format(path.name) is None):
-                raise VotesError(f"{self.name(path)}this is no {title}, but others are; {otherwise}")
+                raise VotesError(f"{self.name(path)}this is not a valid {title}, but others are; {otherwise}")
         if not ours and expected is not None:
-            raise VotesError(f"this is no {title}: {expected}")
+            raise VotesError(f"this is not a valid {title}: {expected}")
         return ours
 
     def warn_newer_version(self, path: Path, title: str, version: Node, known: int) -> None:
         """Warn that a file has a newer format version than is known; it is read as the newest known one."""
-        message = f"{self.name(path)}this {title} is of version {version.shown}, read as the newest known, {known}"
+        message = f"{self.name(path)}this {title} has version {version.shown}, and is read as version {known}"
         self.findings.append(Finding("newer_format", message, level="warning"))
 
     def document(self, path: Path | None = None) -> Node:
@@ -374,7 +374,7 @@ def parse_json(text: bytes, where: str = "", line: int | None = None) -> Any:
     >>> parse_json(b'{"a": [1, 2', "x.jsonl: ", 3)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    jurors.errors.VotesError: x.jsonl: line 3 is broken or cut short (Expecting ',' delimiter); write or fetch ...
+    jurors.errors.VotesError: x.jsonl: line 3 is broken or cut short (Expecting ',' delimiter); write or download ...
     """
     what, at = "the JSON" if line is None else f"line {line}", ""
     try:
@@ -387,7 +387,7 @@ def parse_json(text: bytes, where: str = "", line: int | None = None) -> Any:
         raise VotesError(f"{where}{what} is nested too deeply to be a log") from None
     except ValueError:  # Python reads no number of thousands of digits
         reason = "a number has too many digits"
-    message = f"{where}{what} is broken or cut short{at} ({reason}); write or fetch the file again"
+    message = f"{where}{what} is broken or cut short{at} ({reason}); write or download the file again"
     raise VotesError(message, code="damaged")
 
 
@@ -409,7 +409,7 @@ class Archive:
             with zipfile.ZipFile(path) as archive:
                 self._members = {info.filename: info for info in archive.infolist()}  # of two alike, the later counts
         except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError) as error:
-            message = f"{where}the archive is cut short or damaged ({error}); fetch the file again"
+            message = f"{where}the archive is cut short or damaged ({error}); download the file again"
             raise VotesError(message, code="damaged") from None
         self.names = tuple(self._members)
         self._size = path.stat().st_size
@@ -427,9 +427,9 @@ class Archive:
         except (OSError, zlib.error) as error:
             content, why = None, str(error)[:80]
         else:
-            why = "its checksum does not fit"
+            why = "its checksum does not match"
         if content is None or len(content) != member.file_size or zlib.crc32(content) != member.CRC:
-            raise VotesError(f"{where} is damaged ({why}); fetch the file again", code="damaged")
+            raise VotesError(f"{where} is damaged ({why}); download the file again", code="damaged")
         return Node(parse_json(content, f"{where}: "), f"{where}: ")
 
     def _content(self, member: zipfile.ZipInfo) -> bytes:

@@ -238,7 +238,7 @@ def select_question(questions: Mapping[str, bool], name: str | None, tool: str) 
         question: str = match_name(name, tuple(questions), "question")
         if questions[question]:
             return question
-        raise VotesError(f"the answers to {question!r} are no labels; choose another question")
+        raise VotesError(f"the answers to {question!r} are not labels; choose another question")
     labelled = [question for question, takes_labels in questions.items() if takes_labels]
     if len(labelled) == 1:
         return labelled[0]

@@ -267,7 +267,9 @@ def read(files: Files) -> Records:
     objects = [path for path in files.paths if files.head(path).lstrip().startswith(b"{")]
     paths = files.own(lambda path: _is_log(files, path), TITLE) or objects
     if not paths:
-        raise VotesError(f"this is no {TITLE}: neither an .eval archive nor JSON with 'version', 'status' and 'eval'")
+        raise VotesError(
+            f"this is not a valid {TITLE}: neither an .eval archive nor JSON with 'version', 'status' and 'eval'"
+        )
     records = join_logs([_log(files, path) for path in paths])
     # where some scorers use C, I or P and others 1, 0 or 0.5, all become letters; to Inspect AI they are the same
     used: dict[str, set[Any]] = {}
@@ -293,17 +295,17 @@ def _log(files: Files, path: Path) -> InspectLog:
         archive = Archive(path, where, files.allowed)
         start = next((name for name in ("header.json", "_journal/start.json") if name in archive.names), None)
         if start is None:
-            raise VotesError(f"{where}this is no {TITLE}: the archive lacks header.json; fetch or write it again")
+            raise VotesError(f"{where}this is not a valid {TITLE}: the archive lacks header.json; download it again")
         header = archive.document(start)
         samples: Iterable[Node] = (archive.document(name) for name in archive.names if _SAMPLE.fullmatch(name))
     else:
         header = files.document(path)
         if not header.is_record:
-            raise VotesError(f"{where}this is no {TITLE}: it is not one JSON object")
+            raise VotesError(f"{where}this is not a valid {TITLE}: it is not one JSON object")
         samples = header["samples"].records()
     spec, version = header["eval"], header["version"]
     if not spec.is_record:
-        raise VotesError(f"{where}this is no {TITLE}: it lacks 'eval'")
+        raise VotesError(f"{where}this is not a valid {TITLE}: it lacks 'eval'")
     if type(version.value) is not int or version.value < 1:
         raise VotesError(
             f"{where}this {TITLE} has the format version {version.shown}; known are 1 to {_VERSION}; "

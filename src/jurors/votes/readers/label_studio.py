@@ -69,7 +69,7 @@ def read(files: Files, question: str | None = None) -> Records:
 
 def _answers(document: Node, name: str, log: RecordsBuilder) -> Iterator[Answer]:
     if not document.is_list:
-        raise VotesError(f"{name}this is no {TITLE}: expected a list of tasks, as the JSON or JSON-MIN export has")
+        raise VotesError(f"{name}this is not a valid {TITLE}: expected a list of tasks, as in JSON or JSON-MIN exports")
     for place, task in enumerate(document.records(), 1):
         given = task["inner_id" if task["id"].is_null else "id"].single()
         item = place if given is None else given

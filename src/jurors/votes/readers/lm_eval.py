@@ -77,9 +77,7 @@ def read(files: Files, question: str | None = None) -> Records:
         paths = {place: path for place, path in paths.items() if place[1] == selected}
     answers = {place: list(_answers(files, path)) for place, path in paths.items()}
     if empty := [path for place, path in paths.items() if not answers[place]]:
-        raise VotesError(
-            f"{files.name(empty[0])}there are no samples in the file; take it away, or run the model again"
-        )
+        raise VotesError(f"{files.name(empty[0])}there are no samples in the file; remove it, or run the model again")
     task_with = {bool(answer.choices): task for (_, task), given in answers.items() for answer in given}
     if len(task_with) > 1:
         raise VotesError(

@@ -89,11 +89,11 @@ def _read_matrix(files: Files) -> Votes:
             given = np.where(np.isnan(block), -1.0, block)
             wrong = (given != np.rint(given)) | (given < -1) | (given > _HIGHEST)
             if wrong.any():
-                raise _bad_cell(block, wrong, "expected whole numbers from 0 on, and -1 or NaN for no vote", start)
+                raise _bad_cell(block, wrong, "expected whole numbers of at least 0, or -1 or NaN for no vote", start)
             codes[start : start + step] = given
         cells = codes
     elif cells.dtype.kind == "i" and cells.min() < -1:
-        raise _bad_cell(cells, cells < -1, "a label is 0 or more, and only -1 means no vote")
+        raise _bad_cell(cells, cells < -1, "a label is 0 or more, and only -1 means a missing vote")
     votes = Votes.from_matrix(cells, **axes)
     if not votes.n_votes:
         raise VotesError(f"this {MATRIX.TITLE} holds no votes: every cell is -1 or NaN")
@@ -129,9 +129,11 @@ def _load_arrays(files: Files, path: Path) -> dict[str, NDArray[Any]]:
                 "it holds Python objects, which are never loaded; save whole numbers: np.save(path, votes.astype(int))"
             ) from None
         if not start.startswith((_NUMPY, _ZIP[:2], _GZIP)) or "pickle" in str(error):
-            raise VotesError(f"this is no {MATRIX.TITLE} (.npy or .npz); save one with np.save(path, votes)") from None
+            raise VotesError(
+                f"this is not a valid {MATRIX.TITLE} (.npy or .npz); save one with np.save(path, votes)"
+            ) from None
         reason = first_line(error)[:80]
-        message = f"the {MATRIX.TITLE} is broken or cut short ({reason}); write or fetch the file again"
+        message = f"the {MATRIX.TITLE} is broken or cut short ({reason}); write or download the file again"
         raise VotesError(message, code="damaged") from None
 
 

@@ -99,7 +99,7 @@ def _traces(files: Files, path: Path) -> Iterator[Node]:
         return
     # the default of pandas' to_json(): a frame of which each column is a record
     if not all(document[name].is_record for name in COLUMNS):
-        raise VotesError(f"{where}this is no {TITLE}: {_EXPECTED}")
+        raise VotesError(f"{where}this is not a valid {TITLE}: {_EXPECTED}")
     columns = {name: document[name].value.values() for name in (*COLUMNS, *_FIELDS) if document[name].is_record}
     for k, cells in enumerate(zip(*columns.values(), strict=False), 1):
         yield Node(dict(zip(columns, cells, strict=True)), f"{where}record {k}: ")
