@@ -241,11 +241,10 @@ class _BaseClient(ABC, Generic[_List, _Document, _Number, _Text, _Nothing]):
         expect: Sequence[str] | None = None, item: Sequence[str] | None = None,
     ) -> _Document:  # fmt: skip
         """Create a project, or change the settings of an existing one; `item` names the parts of items' names."""
-        settings = {"labels": labels, "window": window, "thresholds": thresholds, "settle": settle}
-        settings |= {"block": block, "expect": expect, "item": item}
-        given = {name: value for name, value in settings.items() if value is not None}
-        made: _Document = self._send(Call("PUT", project_path(project), document, given))
-        return made
+        return self._change(
+            "PUT", project, labels=labels, window=window, thresholds=thresholds, settle=settle, block=block,
+            expect=expect, item=item,
+        )  # fmt: skip
 
     def delete_project(self, project: str) -> _Nothing:
         """Delete a project and all its votes."""
@@ -286,21 +285,15 @@ class _BaseClient(ABC, Generic[_List, _Document, _Number, _Text, _Nothing]):
         until: int | str | None = None, note: str | None = None,
     ) -> _Document:  # fmt: skip
         """Acknowledge, snooze (`until` so many items or "2h") or accept an alarm, by its `id`."""
-        given = {"action": action} | {k: v for k, v in (("until", until), ("note", note)) if v is not None}
-        handled: _Document = self._send(Call("POST", project_path(project, f"alarms/{alarm}"), document, given))
-        return handled
+        return self._change("POST", project, f"alarms/{alarm}", action=action, until=until, note=note)
 
     def retire(self, project: str, juror: str, *, replaced_by: str | None = None) -> _Document:
         """Retire a juror, and clear its alarms."""
-        given = {"juror": juror} | ({} if replaced_by is None else {"replaced_by": replaced_by})
-        retired: _Document = self._send(Call("POST", project_path(project, "retired"), document, given))
-        return retired
+        return self._change("POST", project, "retired", juror=juror, replaced_by=replaced_by)
 
     def announce(self, project: str, juror: str) -> _Document:
         """Announce a new juror, or watch a retired one again."""
-        call = Call("POST", project_path(project, "announced"), document, {"juror": juror})
-        announced: _Document = self._send(call)
-        return announced
+        return self._change("POST", project, "announced", juror=juror)
 
     def history(self, project: str) -> _Document:
         """Get the grades of each window."""
@@ -314,6 +307,11 @@ class _BaseClient(ABC, Generic[_List, _Document, _Number, _Text, _Nothing]):
         """Get the report as HTML."""
         page: _Text = self._send(Call("GET", project_path(project, "report"), str))
         return page
+
+    def _change(self, method: str, project: str, what: str = "", **given: Any) -> _Document:
+        body = {name: value for name, value in given.items() if value is not None}
+        done: _Document = self._send(Call(method, project_path(project, what), document, body))
+        return done
 
     def _get(self, project: str, what: str, **params: Any) -> _Document:
         found: _Document = self._send(Call("GET", project_path(project, what), document, params=params))
