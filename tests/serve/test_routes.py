@@ -286,7 +286,7 @@ def test_a_juror_who_votes_late_is_not_silent_and_one_who_stopped_is_once_items_
     assert client.post(f"{SHOP}/retired", json={"juror": "zoe"}).status_code == 404
     announced = [client.post(f"{SHOP}/announced", json={"juror": name}).json() for name in ("zoe", "j3")]
     assert announced == [{"announced": ["zoe"], "retired": ["j3"]}, {"announced": ["zoe"], "retired": []}]
-    unpaired = {"content": b'{"juror": "z\\ud800"}', "headers": {"Content-Type": "application/json"}}
+    unpaired: dict[str, Any] = {"content": b'{"juror": "z\\ud800"}', "headers": {"Content-Type": "application/json"}}
     assert client.post(f"{SHOP}/announced", **unpaired).status_code == 422
     for name in ("zoe", "yves"):
         alarms_after(client, [{**row, "item": f"{name} {row['item']}", "juror": name} for row in rows[:8]])
