@@ -237,14 +237,9 @@ class Drift:
     """
 
     def __init__(
-        self,
-        alpha: float = 0.05,
-        *,
-        block: int | str = "auto",
-        expect: Collection[str] = (),
-        jurors: Sequence[str] = (),
-        labels: Sequence[Label] = (),
-    ) -> None:
+        self, alpha: float = 0.05, *, block: int | str = "auto", expect: Collection[str] = (),
+        jurors: Sequence[str] = (), labels: Sequence[Label] = (),
+    ) -> None:  # fmt: skip
         if not 0 < alpha < 1:
             message = f"alpha, the false-alarm rate, must lie between 0 and 1, got {alpha!r}"
             raise OptionError(message, code="out_of_range", name="alpha", value=alpha)
