@@ -77,7 +77,7 @@ look: $(READY) site
 
 bench: $(READY)
 	$(BIN)/pip install -q -c constraints.txt -e '.[bench]'
-	for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+	for script in benchmarks/*.py; do echo "== $$script"; PYTHONPATH=tests $(BIN)/python $$script || exit 1; done
 
 # Every command with the lowest and the newest versions that pyproject.toml allows: `make floors PYTHONS='python3.11 python3.13'`.
 floors:

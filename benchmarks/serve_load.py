@@ -3,11 +3,12 @@
 python benchmarks/serve_load.py [--store sqlite|postgresql] [--seconds 10] [--clients 8] [--projects 200]
 python benchmarks/serve_load.py --memory 10000000        (resident memory while so many votes are taken)
 
-Both run here, one after the other, each with one worker. The bare endpoint has pydantic models, writes a row per vote
-(upsert by item and juror) and commits each request with the same settings (SQLite: WAL, synchronous=FULL; PostgreSQL:
-synchronous_commit=on). Ours is measured until every vote is folded into counts, too: "kept up" says how many of the
-votes were counted when the last one was acknowledged, and the rate includes the time to count the rest. Meanwhile ours
-is asked for `/readyz` and for fresh grades of the first project, one request after the other with a pause of 0.1 s.
+PYTHONPATH=tests lets it start PostgreSQL. Both run here, one after the other, each with one worker. The bare endpoint
+has pydantic models, writes a row per vote (upsert by item and juror) and commits each request with the same settings
+(SQLite: WAL, synchronous=FULL; PostgreSQL: synchronous_commit=on). Ours is measured until every vote is folded into
+counts, too: "kept up" says how many of the votes were counted when the last one was acknowledged, and the rate includes
+the time to count the rest. Meanwhile ours is asked for `/readyz` and for fresh grades of the first project, one request
+after the other with a pause of 0.1 s.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
+from typing import Any, ClassVar, Generic, Literal, Self, TypeVar, cast
 from urllib.parse import quote
 
 from jurors.errors import JurorsError, OptionError, ServerError
@@ -232,8 +232,7 @@ class _BaseClient(ABC, Generic[_List, _Document, _Number, _Text, _Nothing]):
 
     def projects(self) -> _List:
         """List the projects: items, votes, jurors, labels and active alarms of each."""
-        listed: _List = self._send(Call("GET", "/v1/projects", lambda text: list(document(text)["projects"])))
-        return listed
+        return cast("_List", self._send(Call("GET", "/v1/projects", lambda text: list(document(text)["projects"]))))
 
     def put_project(
         self, project: str, *, labels: Sequence[Any] | None = None, window: Any = None,
@@ -241,23 +240,21 @@ class _BaseClient(ABC, Generic[_List, _Document, _Number, _Text, _Nothing]):
         expect: Sequence[str] | None = None, item: Sequence[str] | None = None,
     ) -> _Document:  # fmt: skip
         """Create a project, or change the settings of an existing one; `item` names the parts of items' names."""
-        settings = {"labels": labels, "window": window, "thresholds": thresholds, "settle": settle}
-        settings |= {"block": block, "expect": expect, "item": item}
-        given = {name: value for name, value in settings.items() if value is not None}
-        made: _Document = self._send(Call("PUT", project_path(project), document, given))
-        return made
+        return self._change(
+            "PUT", project, labels=labels, window=window, thresholds=thresholds, settle=settle, block=block,
+            expect=expect, item=item,
+        )  # fmt: skip
 
     def delete_project(self, project: str) -> _Nothing:
         """Delete a project and all its votes."""
-        nothing: _Nothing = self._send(Call("DELETE", project_path(project), lambda _: None))
-        return nothing
+        return cast("_Nothing", self._send(Call("DELETE", project_path(project), lambda _: None)))
 
     def post_gold(self, project: str, gold: Mapping[Any, Any] | Iterable[Mapping[str, Any]]) -> _Number:
         """Send gold labels, the labels that a person gave: item -> label."""
         if isinstance(gold, Mapping):
             gold = [{"item": item, "label": label} for item, label in gold.items()]
-        accepted: _Number = self._send(Call("POST", project_path(project, "gold"), _accepted, {"gold": list(gold)}))
-        return accepted
+        call = Call("POST", project_path(project, "gold"), _accepted, {"gold": list(gold)})
+        return cast("_Number", self._send(call))
 
     # -- results --------------------------------------------------------------------------------------------------
 
@@ -286,21 +283,15 @@ class _BaseClient(ABC, Generic[_List, _Document, _Number, _Text, _Nothing]):
         until: int | str | None = None, note: str | None = None,
     ) -> _Document:  # fmt: skip
         """Acknowledge, snooze (`until` so many items or "2h") or accept an alarm, by its `id`."""
-        given = {"action": action} | {k: v for k, v in (("until", until), ("note", note)) if v is not None}
-        handled: _Document = self._send(Call("POST", project_path(project, f"alarms/{alarm}"), document, given))
-        return handled
+        return self._change("POST", project, f"alarms/{alarm}", action=action, until=until, note=note)
 
     def retire(self, project: str, juror: str, *, replaced_by: str | None = None) -> _Document:
         """Retire a juror, and clear its alarms."""
-        given = {"juror": juror} | ({} if replaced_by is None else {"replaced_by": replaced_by})
-        retired: _Document = self._send(Call("POST", project_path(project, "retired"), document, given))
-        return retired
+        return self._change("POST", project, "retired", juror=juror, replaced_by=replaced_by)
 
     def announce(self, project: str, juror: str) -> _Document:
         """Announce a new juror, or watch a retired one again."""
-        call = Call("POST", project_path(project, "announced"), document, {"juror": juror})
-        announced: _Document = self._send(call)
-        return announced
+        return self._change("POST", project, "announced", juror=juror)
 
     def history(self, project: str) -> _Document:
         """Get the grades of each window."""
@@ -312,12 +303,14 @@ class _BaseClient(ABC, Generic[_List, _Document, _Number, _Text, _Nothing]):
 
     def report(self, project: str) -> _Text:
         """Get the report as HTML."""
-        page: _Text = self._send(Call("GET", project_path(project, "report"), str))
-        return page
+        return cast("_Text", self._send(Call("GET", project_path(project, "report"), str)))
+
+    def _change(self, method: str, project: str, what: str = "", **given: Any) -> _Document:
+        body = {name: value for name, value in given.items() if value is not None}
+        return cast("_Document", self._send(Call(method, project_path(project, what), document, body)))
 
     def _get(self, project: str, what: str, **params: Any) -> _Document:
-        found: _Document = self._send(Call("GET", project_path(project, what), document, params=params))
-        return found
+        return cast("_Document", self._send(Call("GET", project_path(project, what), document, params=params)))
 
 
 class Client(_BaseClient[list[Document], Document, int, str, None]):

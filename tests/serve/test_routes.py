@@ -286,11 +286,12 @@ def test_a_juror_who_votes_late_is_not_silent_and_one_who_stopped_is_once_items_
     assert client.post(f"{SHOP}/retired", json={"juror": "zoe"}).status_code == 404
     announced = [client.post(f"{SHOP}/announced", json={"juror": name}).json() for name in ("zoe", "j3")]
     assert announced == [{"announced": ["zoe"], "retired": ["j3"]}, {"announced": ["zoe"], "retired": []}]
-    assert client.post(f"{SHOP}/announced", json={"juror": "z\ud800"}).status_code == 422
-    arrives = [
-        {**row, "item": f"latest {row['item']}", "juror": row["juror"].replace("j3", "zoe")} for row in rows[:40]
-    ]
-    assert ("new_juror", ["zoe"]) not in alarms_after(client, arrives)
+    unpaired: dict[str, Any] = {"content": b'{"juror": "z\\ud800"}', "headers": {"Content-Type": "application/json"}}
+    assert client.post(f"{SHOP}/announced", **unpaired).status_code == 422
+    for name in ("zoe", "yves"):
+        alarms_after(client, [{**row, "item": f"{name} {row['item']}", "juror": name} for row in rows[:8]])
+    new = [alarm["jurors"] for alarm in client.get(f"{SHOP}/alarms").json()["alarms"] if alarm["reason"] == "new_juror"]
+    assert new == [["yves"]]
     assert client.post(place, json={"action": "accept", "until": 5}).status_code == 422
     assert client.post(place, json={"action": "snooze", "until": "soon"}).status_code == 400
 

@@ -192,12 +192,8 @@ class StreamAlarm:
 # -- the detector -----------------------------------------------------------------------------------------------------
 
 _LARGER = 1.05  # a block that is larger by less is the same
-# What a document has by other names: values, sets, and values by series.
-_VALUES = {name: name for name in ("alpha", "jurors", "labels", "late", "block", "expect", "raised")} | {
-    "first": "_first"
-}
-_SETS = {"retired": "retired", "new": "_new", "announced": "announced"}
-_SERIES = {"sizes": "sizes", "origins": "_origins"}
+_VALUES = ("alpha", "jurors", "labels", "late", "block", "expect", "raised", "first")  # of a document
+_SETS, _SERIES = ("retired", "new", "announced"), ("sizes", "origins")
 
 
 class Drift:
@@ -241,14 +237,9 @@ class Drift:
     """
 
     def __init__(
-        self,
-        alpha: float = 0.05,
-        *,
-        block: int | str = "auto",
-        expect: Collection[str] = (),
-        jurors: Sequence[str] = (),
-        labels: Sequence[Label] = (),
-    ) -> None:
+        self, alpha: float = 0.05, *, block: int | str = "auto", expect: Collection[str] = (),
+        jurors: Sequence[str] = (), labels: Sequence[Label] = (),
+    ) -> None:  # fmt: skip
         if not 0 < alpha < 1:
             message = f"alpha, the false-alarm rate, must lie between 0 and 1, got {alpha!r}"
             raise OptionError(message, code="out_of_range", name="alpha", value=alpha)
@@ -267,9 +258,9 @@ class Drift:
         self.alarms: list[StreamAlarm] = []  #: the oldest first; of those that are over, the newest only
         self.raised = 0  #: alarms so far
         self.late = 0  #: corrections that came too late to be taken up
-        self._first = 0  # jurors at the first border
-        self._new: set[int] = set()  # jurors who came since all majorities were last recomputed
-        self._origins: dict[tuple[str, int], int] = {}  # (subject, series) -> border at which its watch began
+        self.first = 0  # jurors at the first border
+        self.new: set[int] = set()  # jurors who came since all majorities were last recomputed
+        self.origins: dict[tuple[str, int], int] = {}  # (subject, series) -> border at which its watch began
         self._seen: dict[int, tuple[int, Counter[bytes]]] = {}  # the newest panes: revision, counts at the last update
         self._segments = Segments(self._watched())
         self._test: ChangeTest | None = None  # None where it must be prepared anew
@@ -297,7 +288,7 @@ class Drift:
         return {":".join([series[0], *names[series]]): round(size, 1) for series, size in self.sizes.items()}
 
     def _watched(self) -> WatchedSeries:
-        aside = frozenset(self._culprits() | self._new)
+        aside = frozenset(self._culprits() | self.new)
         return WatchedSeries(len(self.jurors), len(self.labels), aside, "prevalence" in self.expect)
 
     # -- items come in ----------------------------------------------------------------------------------------------
@@ -354,15 +345,15 @@ class Drift:
 
     def set_reference(self, reference: Counter[bytes]) -> None:
         """Take these counts of a good time for what came before the first item; items are numbered without them."""
-        self._first = len(self.jurors)
+        self.first = len(self.jurors)
         self._segments.begin(reference)
         self._rebuild()
 
     def _add_border_if_due(self) -> None:
         if self._segments.room <= 0:
-            self._first = self._first or len(self.jurors)
+            self.first = self.first or len(self.jurors)
             self._segments.close()
-            self._segments.thin({*self._origins.values(), *(test.since for test in self._recovery_tests())})
+            self._segments.thin({*self.origins.values(), *(test.since for test in self._recovery_tests())})
             self._segments.forget()
             self._test = None
 
@@ -377,10 +368,10 @@ class Drift:
         if now == before and not new_labels:
             return
         if self._segments.closed:  # at first, every juror is new
-            self._new |= set(range(before, now))
+            self.new |= set(range(before, now))
             starting = [("silence", juror) for juror in range(before, now)]
-            if 2 * len(self._new) >= now:
-                self._new = set()
+            if 2 * len(self.new) >= now:
+                self.new = set()
                 watched = WatchedSeries(now, len(self.labels), by_label="prevalence" in self.expect)
                 starting += [(subject, series) for subject in SUBJECTS for series in watched.series(subject)]
             self._restart(starting)
@@ -472,7 +463,7 @@ class Drift:
                 elif alarm.reason == "prevalence_drift":
                     resting |= {("panel", series) for series in watched.series("panel")}
             self._test = ChangeTest(
-                self._segments, self.alpha, self._first, self._origins, resting, frozenset(self.expect), self._most,
+                self._segments, self.alpha, self.first, self.origins, resting, frozenset(self.expect), self._most,
                 self.sizes,
             )  # fmt: skip
         return self._test
@@ -508,7 +499,7 @@ class Drift:
         border, upto, tuples = segments.closed[detection.border], segments.upto[detection.border], Counter[bytes]()
         for segment in [*segments.closed[detection.border + 1 :], segments.open]:
             tuples.update(segment.tuples)
-        begin = self._origins.get((subject, series), 0)
+        begin = self.origins.get((subject, series), 0)
         start = segments.upto[int(np.searchsorted(segments.numbers, begin))] if begin else 0
         chance = min(1.0, self.alpha * float(np.exp(-detection.excess)))
         before, after = upto - start, segments.now - upto
@@ -599,7 +590,7 @@ class Drift:
     def _restart(self, series: Iterable[tuple[str, int]]) -> None:
         """Watch some series (subject, number) anew from here on."""
         self._segments.close()
-        self._origins |= dict.fromkeys(series, self._segments.borders)
+        self.origins |= dict.fromkeys(series, self._segments.borders)
 
     def _culprits(self) -> set[int]:
         """Jurors under an alarm of their own, and retired ones."""
@@ -635,9 +626,9 @@ class Drift:
         """JSON's own types: everything that the next update needs."""
         seen = {pane: sorted(counts.items()) for pane, (_, counts) in self._seen.items()}
         return {
-            **{name: getattr(self, field) for name, field in _VALUES.items()},
-            **{name: sorted(getattr(self, field)) for name, field in _SETS.items()},
-            **{name: [[*key, value] for key, value in getattr(self, field).items()] for name, field in _SERIES.items()},
+            **{name: getattr(self, name) for name in _VALUES},
+            **{name: sorted(getattr(self, name)) for name in _SETS},
+            **{name: [[*key, value] for key, value in getattr(self, name).items()] for name in _SERIES},
             "blocks": {"most": self._most, "looked": self._looked, "began": self._began},
             "provisional": sorted(self._provisional),
             "measured": self._measured if self._provisional else 0,
@@ -651,12 +642,11 @@ class Drift:
         """The inverse of `to_dict`; what earlier versions did not have is left as it is at the start."""
         options = {name: document[name] for name in ("block", "expect", "jurors", "labels") if name in document}
         drift = cls(document["alpha"], **options)
-        drift._first, drift.late = document["first"], document["late"]
-        for name, field_name in _SETS.items():
-            setattr(drift, field_name, set(document.get(name, ())))
-        for name, field_name in _SERIES.items():
-            of_series = {(subject, series): value for subject, series, value in document.get(name, ())}
-            setattr(drift, field_name, of_series)
+        drift.first, drift.late = document["first"], document["late"]
+        for name in _SETS:
+            setattr(drift, name, set(document.get(name, ())))
+        for name in _SERIES:
+            setattr(drift, name, {(subject, series): value for subject, series, value in document.get(name, ())})
         if blocks := document.get("blocks"):
             drift._most, drift._looked, drift._began = blocks["most"], blocks["looked"], blocks["began"]
         drift._provisional = set(map(tuple, document.get("provisional", ())))

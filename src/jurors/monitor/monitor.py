@@ -239,14 +239,9 @@ class Monitor:
             self._flush()
 
     def learn_many(
-        self,
-        votes: Any,
-        *,
-        item: str | None = None,
-        juror: str | None = None,
-        label: str | None = None,
+        self, votes: Any, *, item: str | None = None, juror: str | None = None, label: str | None = None,
         time: str | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Count many votes: a dataframe with one vote per row, `Votes`, rows (item, juror, label[, time]) or mappings.
 
         The options name the columns of a frame. Either all votes are counted or none.

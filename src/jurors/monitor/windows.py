@@ -197,13 +197,9 @@ class Panes:
     """
 
     def __init__(
-        self,
-        jurors: Iterable[str] = (),
-        labels: Iterable[Label] = (),
-        panes: Iterable[Pane] = (),
-        *,
+        self, jurors: Iterable[str] = (), labels: Iterable[Label] = (), panes: Iterable[Pane] = (), *,
         labels_given: bool = False,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.jurors: list[str] = list(jurors)  #: in the order of the keys' bytes
         self.labels: list[Label] = list(labels)  #: code k of a key is labels[k - 1]
         self.panes: dict[int, Pane] = {pane.number: pane for pane in panes}
@@ -473,10 +469,8 @@ def _parse_size(text: str, value: object) -> tuple[float, bool]:
 
 
 def _window_error(value: object, why: str = "") -> OptionError:
-    reason = f" ({why})" if why else ""
-    return OptionError(
-        f"window must be {_FORMS}, got {value!r}{reason}", code="out_of_range", name="window", value=value
-    )
+    message = f"window must be {_FORMS}, got {value!r}{why and f' ({why})'}"
+    return OptionError(message, code="out_of_range", name="window", value=value)
 
 
 EXPECTED = ("prevalence", "silence")  #: what may change without an alarm
@@ -677,11 +671,9 @@ def duration(text: str) -> float:
     >>> duration("90d"), duration("12h")
     (7776000.0, 43200.0)
     """
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smhdw])", text.strip())
-    if match is None or not float(match[1]):
-        raise OptionError(
-            f"{text!r} is not a duration; write a number and a unit, such as 90d, 12h or 30m",
-            code="out_of_range",
-            value=text,
-        )
-    return float(match[1]) * _SECONDS[match[2]]
+    with suppress(OptionError):
+        size, has_unit = _parse_size(text, text)
+        if has_unit:
+            return size
+    message = f"{text!r} is not a duration; write a number and a unit, such as 90d, 12h or 30m"
+    raise OptionError(message, code="out_of_range", value=text)

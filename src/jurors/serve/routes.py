@@ -449,12 +449,10 @@ def metrics(request: Request) -> Response:
 
 # -- charts of a project, as Vega-Lite -------------------------------------------------------------------------------
 
-charts_router = APIRouter(prefix="/v1/projects/{name}", tags=["results"])
-
 _KINDS = ("history", "accuracy", "prevalence")
 
 
-@charts_router.get("/charts/{kind}", dependencies=[READ])
+@results_router.get("/charts/{kind}", dependencies=[READ])
 def chart(
     name: str,
     kind: str,
@@ -480,7 +478,4 @@ def chart(
     return Response(body.encode("utf-8", "replace"), media_type=_JSON)
 
 
-ROUTERS = (
-    projects_router, votes_router, results_router, review_router, probes_router, charts_router,
-    pages_router,
-)  # fmt: skip
+ROUTERS = (projects_router, votes_router, results_router, review_router, probes_router, pages_router)
