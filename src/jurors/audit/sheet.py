@@ -645,8 +645,7 @@ def drawn_systems(votes: Votes, groups: list[Any], sheet: Sheet | None) -> list[
         return groups
     system = dict(zip(map(str, votes.item_names().tolist()), groups, strict=True))
     drawn = {str(system[name]) for name in map(str, sheet.items) if system.get(name) is not None}
-    names = drawn if len(drawn) != 1 else system_names(groups)  # a short sheet may show one of the two
-    pairs = (_only(groups, pair) for pair in combinations(sorted(names), 2) if drawn <= set(map(str, pair)))
+    pairs = (_only(groups, pair) for pair in combinations(system_names(groups), 2) if drawn <= set(pair))
     return next((some for some in pairs if sheet.checksum == checksum(votes, some)), groups)
 
 

@@ -13,7 +13,7 @@ and c over b are known, so is a over b.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import combinations, permutations
 from typing import Any, Unpack
@@ -102,7 +102,7 @@ class SystemAudit(Result):
 
     def _document(self) -> dict[str, Any]:
         names = ("good", "labelled", "drawn", "items", "gaps", "is_random", "level", "systems")
-        order = [{**_fields(d), "order": "proved" if d.proved else "not proved"} for d in self.differences]
+        order = [{**asdict(d), "order": "proved" if d.proved else "not proved"} for d in self.differences]
         tail = {"ranking": self.ranking, "passed": self.passed, "labels_more": self.more}
         return {**{name: getattr(self, name) for name in names}, "differences": order, **tail}
 
@@ -157,21 +157,13 @@ class SystemAudit(Result):
             return [*lines, "The order of all systems is proved: you can stop labelling."]
         of = f"{proved} of {len(self.differences)} orders are proved."
         lines.append(of if len(self.differences) > 1 else "The order is not proved.")
-        nearest = self._nearest()
+        nearest = nearest_order(self.differences)
         if self.more is not None and nearest is not None:
             a, b = (nearest.a, nearest.b) if (nearest.difference or 0.0) > 0 else (nearest.b, nearest.a)
             lines.append(f"About {self.more:,} more labels would prove {a} over {b}, if the rates stay as they are.")
         if self.gaps:
             lines.append(f"Skipped items count as the worst case ({self.gaps}). Label the items in order.")
         return lines
-
-    def _nearest(self) -> AuditedDifference | None:
-        """The pair that is next to be proved."""
-        return nearest_order(self.differences)
-
-
-def _fields(d: AuditedDifference) -> dict[str, Any]:
-    return {name: getattr(d, name) for name in ("a", "b", "difference", "low", "high", "paired")}
 
 
 def nearest_order(differences: Sequence[AuditedDifference]) -> AuditedDifference | None:
