@@ -599,11 +599,14 @@ def plan(
             drawn = replay_systems(earlier, votes, systems)
             if seed != earlier.seed[0]:
                 raise OptionError("a draw by system goes on with the seed of its first sheet; leave seed= out")
-        rows, chances = _draw_by_system(systems, len(drawn), n, seed)
+        drawn_next = list(islice(systems.order(seed), len(drawn), len(drawn) + n))
+        rows, chances = [row for row, _ in drawn_next], [chance for _, chance in drawn_next]
     else:
         draw = SequentialDraw(Design.of(votes))
         drawn = drawn if earlier is None else replay_draws(earlier, votes, draw)
         rows, chances = _draw(draw, drawn, n, seed)
+    if not rows:
+        raise SketchError(f"all {len(drawn):,} items have been drawn: there is nothing left to draw", code="no_items")
     items, last = tuple(votes.item_names()[rows].tolist()), len(drawn) + len(rows)
     shown = texts if texts is None or isinstance(texts, ItemTexts) else ItemTexts.from_mapping(texts)
     return Sheet(
@@ -659,27 +662,15 @@ def auditable_votes(votes: Votes) -> Votes:
     return votes
 
 
-def _draw_by_system(design: SystemDesign, start: int, n: int, seed: int) -> tuple[list[int], list[float]]:
-    """The rows of the next items and their chances; all that are left where they are fewer than `n`."""
-    drawn = list(islice(design.order(seed), start, start + n))
-    if not drawn:
-        raise SketchError(f"all {start:,} items have been drawn: there is nothing left to draw", code="no_items")
-    return [row for row, _ in drawn], [chance for _, chance in drawn]
-
-
 def _draw(draw: SequentialDraw, drawn: Integers, n: int, seed: int) -> tuple[list[int], list[float]]:
     """The rows of the next items and their chances; all that are left where they are fewer than `n`."""
-    design = draw.design
-    left = len(design.rank) - len(drawn)
-    if left == 0:
-        raise SketchError(f"all {len(drawn):,} items have been drawn: there is nothing left to draw", code="no_items")
-    is_drawn = set(drawn.tolist())
+    design, is_drawn = draw.design, set(drawn.tolist())
     members: list[list[int]] = [[] for _ in design.sizes]  # of each tuple the rows that are left, in the order of names
     for row in design.rank.tolist():
         if row not in is_drawn:
             members[design.tuple_of_row[row]].append(row)
     rows, chances = [], []
-    for _ in range(min(n, left)):
+    for _ in range(min(n, len(design.rank) - len(drawn))):
         for_tuple, for_item = np.random.default_rng((seed, draw.drawn)).random(2)
         chance = draw.chances()
         shares = np.cumsum(chance * draw.left)

@@ -334,7 +334,8 @@ class SystemBets:
 
     def of_system(self, k: int) -> _Blocks:
         """The rate of a system."""
-        rows = self.design.row[k][self.design.row[k] >= 0]
+        rows = self.design.row[k] if self.questions is None else self.design.row[k][self.questions]
+        rows = rows[rows >= 0]
         weights = self.design.depth * self.design.sizes
         share = weights[k] / weights.sum() if self.questions is not None else len(rows) / self.audited.votes.rows
         return self._drawn(np.array([rows, np.full(len(rows), -1)]), np.array([1.0, 0.0]), float(share))
@@ -364,23 +365,12 @@ class SystemBets:
         if self.questions is None:
             drawn = np.argsort(at, kind="stable")[: int((at < self.audited.used).sum())]
         else:
-            order = np.arange(len(at)) if rows[1].max(initial=-1) >= 0 else np.argsort(self._position(rows[0]))
-            at_last = np.maximum.accumulate(at[order])
-            drawn, at[order] = order[at_last < self.audited.used], at_last
+            at = np.maximum.accumulate(at)
+            drawn = np.flatnonzero(at < self.audited.used)
         chances = None
         if self.questions is None and len(drawn):
             chances = self._tuple_chances[at[drawn]][:, self.audited.design.tuple_of_row[rows.max(axis=0)]]
         return _Blocks(rows, scale[:, None] * (rows >= 0), drawn, at[drawn], share, chances)
-
-    def _position(self, rows: Integers) -> Integers:
-        """Where these rows are in the random order of the questions."""
-        assert self.questions is not None  # noqa: S101 - only called of a sheet by system
-        position = np.argsort(self.questions)
-        question = np.full(self.audited.votes.rows, -1)
-        for of_system in self.design.row:
-            has = of_system >= 0
-            question[of_system[has]] = np.flatnonzero(has)
-        return np.asarray(position[question[rows]])
 
     @cached_property
     def _tuple_chances(self) -> Floats:
