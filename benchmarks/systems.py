@@ -12,11 +12,14 @@ and leaning with the share of them that is right, and the rank correlation with 
 items drawn at random. Each family counts once in a mean; ± is its standard error over families. Of a family, it is that
 over its sets or its panels, whichever is larger: the errors of one panel are not independent, and a family of one set
 says nothing about other sets. Beside them, for whole panels, other ways to get a rate: the binomial interval of the raw
-rate, `grade` by system, one judge corrected by 50 gold labels, and PPI++ with 50 gold labels. Then the labels that
-prove the order of the two closest systems in an audit (± over sets); judges that lean on length, planted and not; and
-the time that ten systems take.
+rate, `grade` by system, one judge corrected by 50 gold labels, and PPI++ with 50 gold labels.
 
-Run: python benchmarks/systems.py [--draws 4] [--sets 100] [--leanings 200] > benchmarks/printed/systems.md
+Other parts: the labels that prove the order of the two closest systems in an audit (± over sets); judges that lean on
+length, planted and not, with the time that ten systems take.
+
+Run: python benchmarks/systems.py [--draws 4] [--sets 100] > benchmarks/printed/systems.md
+     python benchmarks/systems.py --part audits [--audits 4] > benchmarks/printed/systems_audits.md
+     python benchmarks/systems.py --part leanings [--leanings 200] > benchmarks/printed/systems_leanings.md
 """
 
 from __future__ import annotations
@@ -200,11 +203,29 @@ def of_set(name: str, draws: int) -> Iterator[Case]:
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--part", choices=("systems", "audits", "leanings"), default="systems")
     parser.add_argument("--draws", type=int, default=4)
     parser.add_argument("--leanings", type=int, default=200, help="panels with and without a planted leaning")
-    parser.add_argument("--audits", type=int, default=12, help="draws of each audit by system")
+    parser.add_argument("--audits", type=int, default=4, help="draws of each audit by system")
     parser.add_argument("--sets", type=int, default=100, help="at most so many of a family")
     options = parser.parse_args()
+    if options.part == "systems":
+        _print_systems(options)
+        return
+    _print_command()
+    if options.part == "audits":
+        _print_audits(options.audits)
+    else:
+        _print_leanings(options.leanings)
+        _print_cost()
+
+
+def _print_command() -> None:
+    print(f"# What `{' '.join(['python benchmarks/systems.py', *sys.argv[1:]])}` printed\n")
+
+
+def _print_systems(options: argparse.Namespace) -> None:
+    """Rates, differences and orders, by family."""
     names = sources(options.sets)
     signs = {
         name: [s for case in of_set(name, options.draws) if (s := signs_of(case))]
@@ -238,7 +259,7 @@ def main() -> None:
                     rivals(panel, by, truth, good).items() if size == "all" and kind not in NOT_FITTED else ()
                 ):
                     others[rival, family].append(inside)
-    print(f"# What `{' '.join(['python benchmarks/systems.py', *sys.argv[1:]])}` printed\n")
+    _print_command()
     _print_means(found, kinds)
     _print_families(found)
     ends = [[each[name] for family, each in fitted.items() if family] for name in CONSTANTS]
@@ -248,9 +269,6 @@ def main() -> None:
     ]
     _print(("constant", "all families", "leaving one out"), rows)
     _print_rivals(others)
-    _print_audits(options.audits)
-    _print_leanings(options.leanings)
-    _print_cost()
 
 
 # -- constants, leaving one family out ---------------------------------------------------------------------------------

@@ -124,6 +124,7 @@ def test_without_a_key_the_others_show_how_sure_a_juror_may_be() -> None:
     for j, of_juror in enumerate(graded.values()):
         assert of_juror.brier == pytest.approx(np.mean((boast[:, j] - (votes[:, j] == truth)) ** 2), abs=0.02)
     assert np.abs(loud.calibrated(boast[:, 0]) - sure[:, 0]).mean() < 0.06
+    assert isinstance(loud.calibrated(0.9), float)
 
 
 def test_the_share_right_is_the_calibrated_accuracy_and_gold_narrows_the_interval() -> None:

@@ -648,8 +648,7 @@ def drawn_systems(votes: Votes, groups: list[Any], sheet: Sheet | None) -> list[
         return groups
     system = dict(zip(map(str, votes.item_names().tolist()), groups, strict=True))
     drawn = {str(system[name]) for name in map(str, sheet.items) if system.get(name) is not None}
-    names = drawn if len(drawn) != 1 else system_names(groups)  # a short sheet may show one of the two
-    pairs = (_only(groups, pair) for pair in combinations(sorted(names), 2) if drawn <= set(map(str, pair)))
+    pairs = (_only(groups, pair) for pair in combinations(system_names(groups), 2) if drawn <= set(pair))
     return next((some for some in pairs if sheet.checksum == checksum(votes, some)), groups)
 
 
@@ -665,8 +664,7 @@ def auditable_votes(votes: Votes) -> Votes:
 
 def _draw(draw: SequentialDraw, drawn: Integers, n: int, seed: int) -> tuple[list[int], list[float]]:
     """The rows of the next items and their chances; all that are left where they are fewer than `n`."""
-    design = draw.design
-    is_drawn = set(drawn.tolist())
+    design, is_drawn = draw.design, set(drawn.tolist())
     members: list[list[int]] = [[] for _ in design.sizes]  # of each tuple the rows that are left, in the order of names
     for row in design.rank.tolist():
         if row not in is_drawn:

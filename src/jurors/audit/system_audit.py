@@ -13,7 +13,7 @@ and c over b are known, so is a over b.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import combinations, permutations
 from typing import Any, Unpack
@@ -102,7 +102,7 @@ class SystemAudit(Result):
 
     def _document(self) -> dict[str, Any]:
         names = ("good", "labelled", "drawn", "items", "gaps", "is_random", "level", "systems")
-        order = [{**_fields(d), "order": "proved" if d.proved else "not proved"} for d in self.differences]
+        order = [{**asdict(d), "order": "proved" if d.proved else "not proved"} for d in self.differences]
         tail = {"ranking": self.ranking, "passed": self.passed, "labels_more": self.more}
         return {**{name: getattr(self, name) for name in names}, "differences": order, **tail}
 
@@ -157,21 +157,13 @@ class SystemAudit(Result):
             return [*lines, "The order of all systems is proved: you can stop labelling."]
         of = f"{proved} of {len(self.differences)} orders are proved."
         lines.append(of if len(self.differences) > 1 else "The order is not proved.")
-        nearest = self._nearest()
+        nearest = nearest_order(self.differences)
         if self.more is not None and nearest is not None:
             a, b = (nearest.a, nearest.b) if (nearest.difference or 0.0) > 0 else (nearest.b, nearest.a)
             lines.append(f"About {self.more:,} more labels would prove {a} over {b}, if the rates stay as they are.")
         if self.gaps:
             lines.append(f"Skipped items count as the worst case ({self.gaps}). Label the items in order.")
         return lines
-
-    def _nearest(self) -> AuditedDifference | None:
-        """The pair that is next to be proved."""
-        return nearest_order(self.differences)
-
-
-def _fields(d: AuditedDifference) -> dict[str, Any]:
-    return {name: getattr(d, name) for name in ("a", "b", "difference", "low", "high", "paired")}
 
 
 def nearest_order(differences: Sequence[AuditedDifference]) -> AuditedDifference | None:
@@ -342,7 +334,8 @@ class SystemBets:
 
     def of_system(self, k: int) -> _Blocks:
         """The rate of a system."""
-        rows = self.design.row[k][self.design.row[k] >= 0]
+        rows = self.design.row[k] if self.questions is None else self.design.row[k][self.questions]
+        rows = rows[rows >= 0]
         weights = self.design.depth * self.design.sizes
         share = weights[k] / weights.sum() if self.questions is not None else len(rows) / self.audited.votes.rows
         return self._drawn(np.array([rows, np.full(len(rows), -1)]), np.array([1.0, 0.0]), float(share))
@@ -372,23 +365,12 @@ class SystemBets:
         if self.questions is None:
             drawn = np.argsort(at, kind="stable")[: int((at < self.audited.used).sum())]
         else:
-            order = np.arange(len(at)) if rows[1].max(initial=-1) >= 0 else np.argsort(self._position(rows[0]))
-            at_last = np.maximum.accumulate(at[order])
-            drawn, at[order] = order[at_last < self.audited.used], at_last
+            at = np.maximum.accumulate(at)
+            drawn = np.flatnonzero(at < self.audited.used)
         chances = None
         if self.questions is None and len(drawn):
             chances = self._tuple_chances[at[drawn]][:, self.audited.design.tuple_of_row[rows.max(axis=0)]]
         return _Blocks(rows, scale[:, None] * (rows >= 0), drawn, at[drawn], share, chances)
-
-    def _position(self, rows: Integers) -> Integers:
-        """Where these rows are in the random order of the questions."""
-        assert self.questions is not None  # noqa: S101 - only called of a sheet by system
-        position = np.argsort(self.questions)
-        question = np.full(self.audited.votes.rows, -1)
-        for of_system in self.design.row:
-            has = of_system >= 0
-            question[of_system[has]] = np.flatnonzero(has)
-        return np.asarray(position[question[rows]])
 
     @cached_property
     def _tuple_chances(self) -> Floats:

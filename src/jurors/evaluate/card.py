@@ -589,18 +589,16 @@ def _label_columns(
     e: Evaluation | KeyedEvaluation, accuracy: Mapping[str, Any], jurors: Sequence[str], digits: int, level: str = ""
 ) -> list[_Column]:  # fmt: skip
     """A column per label: its accuracy, or the rates of false passes and false fails; with `level`, intervals, too."""
-    labels = e.labels
-    names = {str(a).casefold(): a for a in labels}
-    pair = next(((good, bad) for good, bad in _PASS_FAIL.items() if set(names) == {good, bad}), None)
-    pair = pair if len(labels) == 2 else None  # of fail, pass and Pass, two would be called alike
+    labels, words = e.labels, {str(a).casefold() for a in e.labels}
+    is_pair = len(labels) == 2 and any(words == set(pair) for pair in _PASS_FAIL.items())
     columns = []
-    for a in labels if pair is None else labels[::-1]:
+    for a, other in zip(labels[::-1], labels, strict=True) if is_pair else ((a, None) for a in labels):
         head = f"on {_label_text(a)}"
         values = [accuracy[j].get(a) if j in accuracy else None for j in jurors]
         ends = [e.interval_of("accuracy", j, a) for j in jurors] if level else []
-        if pair is not None:  # an item of the other label that passes, or fails, is an error of that name
-            head = f"false {names[pair[1] if str(a).casefold() == pair[0] else pair[0]]}"
-            values, ends = [None if x is None else 1 - x for x in values], [(1 - high, 1 - low) for low, high in ends]
+        if is_pair:  # an item of one label that gets the other is an error of that name
+            head, values = f"false {other}", [None if x is None else 1 - x for x in values]
+            ends = [(1 - high, 1 - low) for low, high in ends]
         columns.append((head, [percent(x, digits) for x in values]))
         columns += [(level, [percent_range(x, digits) for x in ends])] if level else []
     return columns

@@ -63,15 +63,15 @@ class JurorConfidence:
         """By how much the mean confidence exceeds the share right."""
         return self.mean - self.right
 
-    def calibrated(self, confidence: Any) -> Floats:
+    def calibrated(self, confidence: Any) -> Any:
         """How often votes of this confidence are right: the bins, with lines between.
 
         Returns
         -------
-        ndarray, as `confidence`
+        float, or ndarray of the shape of `confidence`
         """
         ends = [b.confidence for b in self.bins], [b.right for b in self.bins]
-        return np.asarray(np.interp(confidence, *ends), dtype=np.float64)
+        return np.interp(confidence, *ends)
 
 
 class OthersVotes:

@@ -326,7 +326,7 @@ def systems(
     """
     Grading(level=level)  # a level of 95 is refused at once
     names = tuple(dict.fromkeys((*_column_names(covariate), *_column_names(adjust))))
-    given = {**_in_memory(covariate), **_in_memory(adjust)}
+    given = {name: x for some in (covariate, adjust) if isinstance(some, Mapping) for name, x in some.items()}
     columns = tuple(name for name in names if name not in given)
     others: dict[str, Any] = {}
     if isinstance(by, Key) and by.beside:  # the command line has read them
@@ -352,10 +352,6 @@ def systems(
 
 def _column_names(given: Any) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(given or ())
-
-
-def _in_memory(given: Any) -> dict[str, Any]:
-    return dict(given) if isinstance(given, Mapping) else {}
 
 
 def compare_systems(

@@ -170,18 +170,15 @@ def _systems(logs: Sequence[InspectLog]) -> list[str]:
     """What answered in each log: the model, and what differs where the same scorers judged other answers of it."""
     models = {log.model for log in logs}
     names = [log.model if len(models) > 1 else "" for log in logs]
-    for detail in ("arguments", "task", "file"):
-        for name in sorted(set(names)):
-            same = [k for k, other in enumerate(names) if other == name]
-            scorers = {frozenset(logs[k].columns) for k in same}
-            answers = [{sample.id: sample.texts["answer"] for sample in logs[k].samples} for k in same]
-            if len(scorers) > 1 or min(map(len, scorers)) < 2 or any(a == b for a, b in combinations(answers, 2)):
-                continue
-            more = [getattr(logs[k], detail) for k in same]
-            if detail == "arguments":
-                more = [", ".join(sorted(x for x in own if any(x not in other for other in more))) for own in more]
-            for k, text in zip(same, more if len(set(more)) > 1 else (), strict=False):
-                names[k] = f"{name} {text}".strip()
+    for name in sorted(set(names)):
+        same = [k for k, other in enumerate(names) if other == name]
+        scorers = {frozenset(logs[k].columns) for k in same}
+        answers = [{sample.id: sample.texts["answer"] for sample in logs[k].samples} for k in same]
+        if len(scorers) == 1 and len(logs[same[0]].columns) > 1 and all(a != b for a, b in combinations(answers, 2)):
+            shared = frozenset.intersection(*(logs[k].arguments for k in same))
+            more = [", ".join(sorted(logs[k].arguments - shared)) for k in same]
+            for k, text in zip(same, more, strict=True):
+                names[k] = f"{name} {text if len(set(more)) == len(same) else logs[k].file}".strip()
     return [name or log.model for name, log in zip(names, logs, strict=True)]
 
 
