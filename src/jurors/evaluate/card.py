@@ -354,7 +354,7 @@ def card_blocks(e: Evaluation, options: CardOptions = SHORT) -> list[Block]:
     names, answers, last = card_names(e) if e.has_grades else {}, answer_lines(e), []
     if left and shown:
         which = ", the first and the last by lower end" if options.sort == "rank" and not options.min_votes else ""
-        last.append(f"Shown: {len(shown)} of {len(e.jurors):,} jurors{which}. See full=True, sort=.")
+        last.append(f"Shown: {len(shown)} of {len(e.jurors):,} jurors{which}. See full=True, top=.")
     ranked, uninformative = set(e.ranking.ranked), set(e.ranking.uninformative)
     fewest, unranked = enough_votes(e.votes.values()), [j for j in shown if j not in ranked]
     constant = [names[j] for j in unranked if j in uninformative and e.votes.get(j, 0) >= fewest]
@@ -509,7 +509,7 @@ def next_steps(e: Evaluation) -> list[str]:
     now, then = now * 100, max(then * 100, 1)
     more, after = ("", "") if e.gold is None else (" more", " --after SHEET")  # draws no item of the sheet again
     command = f"jurors audit plan FILE -n {FEW_GOLD}{after}"
-    return [f"Next: label {FEW_GOLD}{more} items ({command}): on average, ± {now:.0f} becomes about ± {then:.0f}."]
+    return [f"Next: label {FEW_GOLD}{more} items ({command}): mean ± {now:.0f} becomes ± {then:.0f}."]
 
 
 def mean_half_width(e: Evaluation, jurors: Iterable[str]) -> float:
@@ -966,7 +966,7 @@ def score_tables(keyed: KeyedEvaluation, options: CardOptions = SHORT) -> list[B
         _fitting_table({j: names[j] for j in shown}, columns, by_label),
     ]
     if len(shown) < len(keyed.jurors):
-        blocks.append(f"Shown: {len(shown)} of {len(keyed.jurors):,} jurors. See full=True, top= and sort=.")
+        blocks.append(f"Shown: {len(shown)} of {len(keyed.jurors):,} jurors. See full=True, top=.")
     if not options.full:
         return blocks
     prevalence = tuple((str(_level(a)), percent(x)) for a, x in floats.prevalence.items())
