@@ -362,10 +362,6 @@ def _remarks(e: Evaluation, keyed: KeyedEvaluation | None, few: set[str], wide: 
         if "inverted_juror" not in remarks[juror]:
             remarks[juror]["swapped"] = _SWAPPED
     for juror in e.jurors:
-        model = e.independent
-        numbers = (model.score[juror], *model.accuracy[juror].values()) if model.solution is not None else ()
-        if any(is_number(x) and not 0 <= x <= 1 for x in numbers):
-            remarks[juror]["outside"] = "outside 0–100% if errors were independent"
         if is_doubtful(e, juror) and not remarks[juror].keys() & _NO_BETTER:
             remarks[juror]["doubtful"] = "may be no better than chance"
     return remarks
