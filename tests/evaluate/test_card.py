@@ -234,13 +234,13 @@ def test_the_last_line_says_what_a_few_gold_labels_would_gain() -> None:
     now = jurors.panels(panel(5, ("yes", "no"))).whole.half_width  # one meaning of ±
     predicted = result.calibrated.with_gold(20)
     assert predicted is not None
-    gain = f"on average, ± {now * 100:.0f} becomes about ± {np.mean(list(predicted.values())) * 100:.0f}."
+    gain = f"mean ± {now * 100:.0f} becomes ± {np.mean(list(predicted.values())) * 100:.0f}."
     text = " ".join(result.to_text().split())
     assert text.endswith(f"Next: label 20 items (jurors audit plan FILE -n 20): {gain}")
     assert "Next: label 20 items (jurors audit plan FILE -n 20): " in result.to_text(full=True)
     votes = panel(5, ("yes", "no"))
     again = " ".join(jurors.grade(votes, gold=["yes", "no"] * 5 + [None] * 390).to_text().split())
-    assert "Next: label 20 more items (jurors audit plan FILE -n 20 --after SHEET): on average, ±" in again
+    assert "Next: label 20 more items (jurors audit plan FILE -n 20 --after SHEET): mean ±" in again
     assert not trio().leaders
     assert "Next: label 20 items" in trio().to_text()  # also where no juror leads
     assert "Next" not in trio({name: max(count // 1000, 1) for name, count in TABLE1.items()}).to_text()

@@ -578,7 +578,7 @@ def test_judges_who_favour_their_own_family_are_found_and_left_out() -> None:
     own = {name: family[name] for name in "abc"}
     three = jurors.systems(votes.take(judges[:3]), by=names.tolist(), family=own, not_own_family=True)
     assert not any(alarm.kind == "missing_votes" for alarm in three.alarms)  # the user left out no vote
-    with pytest.raises(OptionError, match="no judge and system are of one family"):
+    with pytest.raises(OptionError, match="no family= holds both a judge and a system"):
         jurors.systems(votes, by=names.tolist(), family={"x": ["judge a", "judge b"]})
     with pytest.raises(OptionError, match="no judge or system 'g'"):
         jurors.systems(votes, by=names.tolist(), family={"x": ["judge a", "g"]})

@@ -23,7 +23,6 @@ from jurors.uncertainty.alarms import (
     clearly_weak,
     compare_with_peers,
     contested,
-    could_be_equal,
     default_alarms,
     default_answers,
     degenerate_alarms,
@@ -202,30 +201,6 @@ def test_intervals_for_the_test_lack_the_luck_of_its_items() -> None:
     assert error == pytest.approx([0.01, np.nan], nan_ok=True)
     _, error = scores_and_errors(graded([0.75, 0.5], 0.01, target="test"))
     assert error == pytest.approx(np.hypot(0.01, binomial_error(np.array([0.75, 0.5]), 96)))
-
-
-@pytest.mark.parametrize("seed", range(30))
-def test_scores_of_many_could_be_equal_if_those_of_every_two_could(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    score, error = 0.7 + 0.02 * rng.normal(size=8), rng.uniform(0.01, 0.03, 8)
-    critical = NormalDist().inv_cdf(1 - 0.05 / 56)
-    gaps, errors = score[:, None] - score, np.hypot(error[:, None], error)
-    expected = bool((gaps <= critical * errors).all())
-    assert could_be_equal(graded(score.tolist(), error), list("abcdefgh")) is expected
-
-
-def test_two_scores_could_be_equal_up_to_the_critical_gap_of_all_pairs() -> None:
-    critical = NormalDist().inv_cdf(1 - 0.05 / 6) * 0.01 * 2**0.5  # three jurors, six ordered pairs
-    near, far = [0.8, 0.8 - 0.99 * critical, 0.79], [0.8, 0.8 - 1.01 * critical, 0.79]
-    assert could_be_equal(graded(near, 0.01), ["a", "b", "c"]) is True
-    assert could_be_equal(graded(far, 0.01), ["a", "b", "c"]) is False
-    assert could_be_equal(graded(far[::-1], 0.01), ["a", "b", "c"]) is False
-    assert could_be_equal(graded([*near, 0.1, np.nan], 0.01), ["a", "b", "c", "e"]) is True  # d is not asked about
-    two = NormalDist().inv_cdf(1 - 0.05 / 2) * 0.01 * 2**0.5
-    assert could_be_equal(graded([0.8, 0.8 - 0.99 * two, 0.1], 0.01), ["a", "b"]) is True
-    assert could_be_equal(graded([0.8, 0.8 - 1.01 * two, 0.1], 0.01), ["a", "b"]) is False
-    assert could_be_equal(graded(near, 0.01), ["a"]) is False  # there is no pair
-    assert could_be_equal(graded(near, np.nan), ["a", "b", "c"]) is False
 
 
 def with_alarms(*alarms: tuple[str, str, str]) -> Any:

@@ -209,6 +209,7 @@ _RARE_IN = {
     "compare": {"--between"},
     "systems": {"--missing", "--adjust"},
 }
+_SHOWN_IN = {"simulate": {"--labels", "--difficulty", "--seed"}}
 
 
 def show_all_options(ctx: click.Context, _: click.Parameter, is_given: bool) -> None:
@@ -227,7 +228,7 @@ def hide_rare_options(command: click.Command) -> None:
         for subcommand in command.commands.values():
             hide_rare_options(subcommand)
         return
-    names = RARE_OPTIONS | _RARE_IN.get(str(command.name), set())
+    names = (RARE_OPTIONS | _RARE_IN.get(str(command.name), set())) - _SHOWN_IN.get(str(command.name), set())
     rare = [p for p in command.params if isinstance(p, click.Option) and not p.required and p.opts[-1] in names]
     if rare and not any("--help-all" in param.opts for param in command.params):
         for param in rare:

@@ -874,22 +874,18 @@ def panel_dependence(
     is_known = ~np.isnan(kappa) & (items >= FEW_COMMON)
     if not is_known.any():
         return None
-    correlation, gold_items = (np.zeros((width, width)),) * 2 if gold is None else map(np.nan_to_num, gold)
-    upper, pairs_of_jurors = np.triu(gold_items, 1), width * (width - 1) / 2
-    total = float(upper.sum())
-    mean, mean_below, mean_above = _combined(
-        _MEAN_SLOPE * float(kappa[is_known].mean()), _MEAN_BELOW * min(1.0, _SMALL / width), _MEAN_ABOVE,
-        float((upper * correlation).sum()) / max(total, 1.0), total / pairs_of_jurors, items.sum() / pairs_of_jurors,
-    )  # fmt: skip
+    by_gold, known = (np.zeros((width, width)),) * 2 if gold is None else map(np.nan_to_num, gold)
+    spread, twice = (_MEAN_BELOW * min(1.0, _SMALL / width), _MEAN_ABOVE), width * (width - 1)
+    on_average = (by_gold * known).sum() / max(known.sum(), 1.0), known.sum() / twice, 2 * items.sum() / twice
+    mean, mean_below, mean_above = _combined(_MEAN_SLOPE * float(kappa[is_known].mean()), spread, *on_average)
     is_known &= items >= min(_ENOUGH_COMMON, items.max() / 2)
     first, second, kappa, items = first[is_known], second[is_known], kappa[is_known], items[is_known]
     order = np.argsort(-kappa, kind="stable")[:_MOST_LISTED].tolist()
     z, listed = NormalDist().inv_cdf((1 + level) / 2), []
     for k in order:
         pair = first[k], second[k]
-        center, below, above = _combined(
-            _OFFSET + _SLOPE * float(kappa[k]), _BELOW, _ABOVE, float(correlation[pair]), gold_items[pair], items[k]
-        )
+        center = _OFFSET + _SLOPE * float(kappa[k])
+        center, below, above = _combined(center, (_BELOW, _ABOVE), by_gold[pair], known[pair], items[k])
         ends = max(center - z * below, -1.0), min(center + z * above, 1.0)
         listed.append(
             PairDependence((sketch.jurors[first[k]], sketch.jurors[second[k]]), float(kappa[k]), center, ends)
@@ -901,14 +897,10 @@ def panel_dependence(
     return PanelDependence(tuple(listed), mean, effective, (fewest, most))
 
 
-def _combined(
-    center: float, below: float, above: float, by_gold: float, gold_items: float, items: float
-) -> tuple[float, float, float]:
-    """A correlation and how far it lies below and above, from kappa and from gold items, by their precision."""
-    if not gold_items:
-        return center, below, above
-    variance = max(1 - gold_items / items, 0.0) / gold_items
-    spread = above if by_gold > center else below
-    center += (by_gold - center) * spread**2 / (spread**2 + variance)
-    below, above = (math.sqrt(x**2 * variance / (x**2 + variance)) for x in (below, above))
-    return center, below, above
+def _combined(center: float, spread: tuple[float, float], by_gold: Any, gold: Any, items: Any) -> tuple[float, ...]:
+    """A correlation and how far it lies below and above: by kappa, and by so many gold items, by their precision."""
+    if not gold:
+        return center, *spread
+    variance, side = max(1 - gold / items, 0.0) / gold, spread[int(by_gold > center)] ** 2
+    center += float((by_gold - center) * side / (side + variance))
+    return center, *(math.sqrt(x**2 * variance / (x**2 + variance)) for x in spread)

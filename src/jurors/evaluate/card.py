@@ -354,7 +354,7 @@ def card_blocks(e: Evaluation, options: CardOptions = SHORT) -> list[Block]:
     names, answers, last = card_names(e) if e.has_grades else {}, answer_lines(e), []
     if left and shown:
         which = ", the first and the last by lower end" if options.sort == "rank" and not options.min_votes else ""
-        last.append(f"Shown: {len(shown)} of {len(e.jurors):,} jurors{which}. See full=True, sort=.")
+        last.append(f"Shown: {len(shown)} of {len(e.jurors):,} jurors{which}. See full=True, top=.")
     ranked, uninformative = set(e.ranking.ranked), set(e.ranking.uninformative)
     fewest, unranked = enough_votes(e.votes.values()), [j for j in shown if j not in ranked]
     constant = [names[j] for j in unranked if j in uninformative and e.votes.get(j, 0) >= fewest]
@@ -374,6 +374,8 @@ def card_blocks(e: Evaluation, options: CardOptions = SHORT) -> list[Block]:
             short = [short_names(e.jurors)[j] for j in who]
             option = {family: short}
             last.append(f"If {_list_names(short, ' and ')} share a family, add family={option}.")
+    if e.calibrated is not None and 0 < e.calibrated.shared_error.gold_items < FEW_GOLD // 2:
+        last.append(f"Fewer than {FEW_GOLD // 2} gold items can make intervals wider than none do.")
     last += next_steps(e)
     folded = sum(len(wrap(line, WIDTH, break_on_hyphens=False)) for line in (*answers, *last))
     room = _LINES - folded - len(shown) - 6  # the heading, the head of the table, and four blank lines
@@ -506,10 +508,11 @@ def next_steps(e: Evaluation) -> list[str]:
     now, then = mean_half_width(e, known), float(np.mean([forecast[j] for j in known])) if known else np.nan
     if not then < _WORTH * now:
         return []
-    now, then = now * 100, max(then * 100, 1)
     more, after = ("", "") if e.gold is None else (" more", " --after SHEET")  # draws no item of the sheet again
     command = f"jurors audit plan FILE -n {FEW_GOLD}{after}"
-    return [f"Next: label {FEW_GOLD}{more} items ({command}): on average, ± {now:.0f} becomes about ± {then:.0f}."]
+    return [
+        f"Next: label {FEW_GOLD}{more} items ({command}): mean ± {now * 100:.0f} becomes ± {max(then * 100, 1):.0f}."
+    ]
 
 
 def mean_half_width(e: Evaluation, jurors: Iterable[str]) -> float:
@@ -965,7 +968,7 @@ def score_tables(keyed: KeyedEvaluation, options: CardOptions = SHORT) -> list[B
         _fitting_table({j: names[j] for j in shown}, columns, by_label),
     ]
     if len(shown) < len(keyed.jurors):
-        blocks.append(f"Shown: {len(shown)} of {len(keyed.jurors):,} jurors. See full=True, top= and sort=.")
+        blocks.append(f"Shown: {len(shown)} of {len(keyed.jurors):,} jurors. See full=True, top=.")
     if not options.full:
         return blocks
     prevalence = tuple((str(_level(a)), percent(x)) for a, x in floats.prevalence.items())

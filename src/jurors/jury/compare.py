@@ -191,7 +191,7 @@ class Comparison(Drawable):
         if graded and all(e.calibrated is not None for e in graded):
             notes.append("Every method is calibrated, majority too: it allows for errors that jurors share.")
         if left:
-            notes.append(f"{left:,} more jurors: full=True shows all; or use top=, sort=, min_votes=.")
+            notes.append(f"{left:,} more jurors: full=True shows all; or use top=.")
         if self.truth:
             notes.append("Wrong labels under truth: the fewest that any rule on these votes can have.")
         notes += [f"{name}: not available, {why}" for name, why in self.refused.items()]

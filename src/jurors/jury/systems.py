@@ -416,7 +416,10 @@ def _own_family(families: Mapping[str, Sequence[str]], judges: Sequence[str], na
         found = {match_name(x, [*judges, *names], "judge or system", error=OptionError) for x in members}
         own |= np.outer([judge in found for judge in judges], [name in found for name in names])
     if not own.any():
-        message = "no judge and system are of one family; name both with family=, as in openai=judge-1,gpt-4o"
+        message = (
+            "no family= holds both a judge and a system, and only such families show whether judges favour their own; "
+            "name a system too, as in openai=judge-1,gpt-4o"
+        )
         raise OptionError(message, name="family")
     return own
 

@@ -32,7 +32,7 @@ from jurors.evaluate.solution import is_number
 from jurors.jury.label import Labelling
 from jurors.reporting.tables import IntervalRow, key_lines, label_advice, names
 from jurors.results import count_noun
-from jurors.uncertainty.alarms import check_with_key, clearly_weak, could_be_equal, scores_and_errors, worse_than_chance
+from jurors.uncertainty.alarms import check_with_key, clearly_weak, scores_and_errors, worse_than_chance
 
 # -- the verdict --
 
@@ -362,10 +362,6 @@ def _remarks(e: Evaluation, keyed: KeyedEvaluation | None, few: set[str], wide: 
         if "inverted_juror" not in remarks[juror]:
             remarks[juror]["swapped"] = _SWAPPED
     for juror in e.jurors:
-        model = e.independent
-        numbers = (model.score[juror], *model.accuracy[juror].values()) if model.solution is not None else ()
-        if any(is_number(x) and not 0 <= x <= 1 for x in numbers):
-            remarks[juror]["outside"] = "outside 0–100% if errors were independent"
         if is_doubtful(e, juror) and not remarks[juror].keys() & _NO_BETTER:
             remarks[juror]["doubtful"] = "may be no better than chance"
     return remarks
@@ -407,14 +403,7 @@ def people(e: Evaluation, rows: list[RankedJuror]) -> list[Markup]:
         if 0 < len(e.ranking.uninformative) < len(e.jurors):
             text = Markup("No clear agreement with the others: {}.")
             lines.append(text.format(names(e.ranking.uninformative)))
-    if not has_key and lines and e.interval is not None and could_be_equal(e, [row.juror for row in known]):
-        lines.append(
-            Markup("Equally good jurors could differ this much by chance, so the order may change on other items.")
-        )
     for remark in (_FEW_VOTES, _TOO_WIDE):
         if which := [row.juror for row in rows if remark in row.remarks]:
             lines.append(Markup("{}: {}.").format(remark.capitalize(), names(which)))
-    named = set(e.ranking.uninformative)
-    if doubtful := [row.juror for row in rows if row.is_doubtful and row.is_ranked and row.juror not in named]:
-        lines.append(Markup("May be no better than chance: {}.").format(names(doubtful)))
     return lines

@@ -592,34 +592,6 @@ def clearly_weak(result: Evaluation | KeyedEvaluation) -> list[str]:
     return [result.jurors[k] for k in weak]
 
 
-def could_be_equal(e: Evaluation, jurors: list[str]) -> bool:
-    """Whether no two of these jurors differ beyond chance on other items, over all pairs at once.
-
-    Returns
-    -------
-    bool
-        False also where fewer than two have a score with a standard error.
-    """
-    score, error = scores_and_errors(e)
-    calibrated = e.calibrated if e.is_calibrated else None
-    if calibrated is not None:
-        score = _array(calibrated.score, e.jurors)
-    which = np.flatnonzero(np.isin(e.jurors, jurors) & np.isfinite(score))
-    if len(which) < 2 or (calibrated is None and not np.isfinite(error[which]).all()):
-        return False
-    critical = NormalDist().inv_cdf(1 - 0.05 / (len(which) * (len(which) - 1)))
-    # Of a large crowd, only those that could differ if all else were known: the best of them and the worst first.
-    doubt, scores = (error**2 if calibrated is None else calibrated.score_doubt)[which], score[which]
-    reach = 0.999 * critical * np.sqrt(doubt + doubt.min())
-    low = which[scores.max() - scores > reach]
-    high = which[scores - scores.min() > reach]
-    for k in high[np.argsort(-score[high])]:
-        errors = np.hypot(error[k], error[low]) if calibrated is None else calibrated.gap_errors(int(k), low)
-        if (score[k] - score[low] > critical * errors).any():
-            return False
-    return True
-
-
 def binomial_error(share: Any, votes: Any) -> Any:
     """Standard error of a share of some votes, after adding two hits and two misses (Agresti and Coull 1998).
 
