@@ -34,6 +34,15 @@ def test_the_better_of_two_jurors_is_found_and_the_lead_holds_the_truth() -> Non
     assert list(compare(VOTES, ANSWERS, between=["cy", "ann"]).leads) == [("cy", "ann")]
 
 
+def test_an_estimated_lead_belongs_to_its_interval() -> None:
+    for seed in range(6):
+        sheet = plan(VOTES, 12, seed=seed)
+        labelled = replace(sheet, labels=tuple(VOTES.labels[TRUTH[int(i[1:])]] for i in sheet.items))
+        known = [lead for lead in compare(VOTES, labelled).leads.values() if lead.estimate is not None]
+        assert len(known) > 1
+        assert all(lead.interval[0] <= (lead.estimate or 0) <= lead.interval[1] for lead in known)
+
+
 def test_two_jurors_who_never_differ_are_equal_for_sure() -> None:
     twice = Votes.from_matrix(CODES[:, [0, 0, 1]], items=VOTES.item_names(), jurors=list("xyz"), labels=("no", "yes"))
     sheet = replace(plan(twice, 10, seed=0), labels=("yes",) * 10)

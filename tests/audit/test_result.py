@@ -28,7 +28,7 @@ from jurors.audit.confidence import (
     score_statistic,
     trace,
 )
-from jurors.audit.result import AuditedVotes
+from jurors.audit.result import AuditedVotes, parse_goal
 from jurors.audit.sheet import SequentialDraw, read_sheet
 from jurors.errors import OptionError, VotesError
 from jurors.votes.table import Votes
@@ -258,6 +258,8 @@ def test_what_is_wrong_with_answers_is_reported_in_a_line() -> None:
         result(votes, replace(sheet, labels=("maybe", *sheet.labels[1:])))
     with pytest.raises(VotesError, match="the sheet has no label yet"):
         result(votes, plan(votes, 10, seed=0))
+    with pytest.raises(OptionError, match=r"or order .of systems: name their column with system="):
+        parse_goal("order", {})
     with pytest.raises(OptionError, match="level must lie between 0 and 1"):
         result(votes, sheet, level=95)
     with pytest.raises(VotesError, match="has two labels, 'a' and 'b'"):

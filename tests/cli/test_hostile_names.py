@@ -106,6 +106,6 @@ def test_formulas_are_names_again_when_they_are_read(layout: str, name: str, tmp
 
 def test_labels_written_for_a_spreadsheet_can_be_gold(votes: Path, tmp_path: Path) -> None:
     assert run("label", votes, "--format", "csv", "-o", tmp_path / "gold.csv", "--quiet").exit_code == 0
-    result = run("score", votes, "--key", tmp_path / "gold.csv", "--format", "json")
+    result = run("score", votes, "--key", tmp_path / "gold.csv", "--key-label", "label", "--format", "json")
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["items"] == 60

@@ -144,6 +144,13 @@ def test_pass_and_fail_beside_another_label_name_no_kind_of_error() -> None:
         assert all(text.count(f"on {label}") == 1 for label in labels)
 
 
+@pytest.mark.parametrize(("patterns", "has_bound"), [(4, True), (40, False)])
+def test_the_best_rule_is_shown_only_where_items_share_their_votes(patterns: int, has_bound: bool) -> None:
+    codes = np.array([[k % patterns >> j & 1 for j in range(6)] for k in range(40)])
+    keyed = jurors.score(codes, [k % 3 % 2 for k in range(40)])
+    assert ("and no rule on these" in keyed.to_text()) == keyed.has_shared_votes == has_bound
+
+
 def test_levels_print_as_whole_numbers() -> None:
     text = jurors.grade(panel(5, (1.0, 2.0, 3.0), scale="ordinal")).to_text(full=True)
     assert "levels 1 < 2 < 3\n" in text

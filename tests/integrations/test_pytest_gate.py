@@ -58,6 +58,22 @@ def test_the_gate_fails_a_session_whose_tests_pass_and_shows_the_card(tmp_path: 
     assert re.search("of [0-9]+ limits", verdict)
 
 
+@pytest.mark.parametrize(
+    "words, last, has_card",
+    [
+        (("--jurors-check", "--min-scor 0.9"), "No such option '--min-scor'", False),
+        (("--jurors-check", "--ignore-alarm contradiction"), "OK: ", False),
+        (("--jurors-check", "--ignore-alarm contradiction", "-vv"), "OK: ", True),
+    ],
+)
+def test_the_last_line_says_what_is_wrong_and_a_card_is_shown_where_it_is_needed(
+    tmp_path: Path, words: tuple[str, ...], last: str, has_card: bool
+) -> None:
+    _, printed = run(tmp_path, "--jurors", "votes.csv", *words)
+    assert last in printed.strip().splitlines()[-1]
+    assert ("Taking the best label of each item" in printed) == has_card
+
+
 def test_votes_that_workers_record_are_gated_together(tmp_path: Path) -> None:
     pytest.importorskip("xdist")
     (tmp_path / "pytest.ini").write_text("[pytest]\njurors_check = --max-wrong 0.1\n")

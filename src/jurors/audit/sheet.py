@@ -194,6 +194,8 @@ def read_sheet(source: Any) -> Sheet:
         return source
     several = source if isinstance(source, (list, tuple)) else [source]
     rows = [row for part in several for row in _rows(part)]
+    if str(several[0]).endswith(".votes.csv") and all(row.label is None for row in rows):
+        raise VotesError("these are the votes that the sheet hides; name the labelled sheet").in_file(str(several[0]))
     if not rows:
         raise VotesError("there is no sheet of answers")
     sums = {row.checksum for row in rows}
@@ -231,6 +233,10 @@ def _rows(source: Any) -> list[_Row]:
             f"answers are a sheet of `jurors audit plan` (a file, a frame or a Sheet), not {type(source).__name__}; "
             "give labels of other items as gold="
         )
+    page = Path(f"{str(source).removesuffix('.answers.csv')}.html")
+    if str(source).endswith(".answers.csv") and page.exists() and not Path(str(source)).exists():
+        message = f"there is no such file; label the items in {page}, which saves it"
+        raise VotesError(message, code="no_file").in_file(str(source))
     with open_source(source, Reading()) as opened:
         if isinstance(opened, ToolLog):
             answers = _of_log(opened)
@@ -259,7 +265,7 @@ def _from_columns(names: Sequence[str], column: Any) -> list[_Row]:
     if absent:
         raise VotesError(
             f"a sheet of answers needs the columns {', '.join(COLUMNS)} as `jurors audit plan` writes them; "
-            f"{quoted_names(names)} has no {absent[0]!r}"
+            f"{quoted_names(names)} has no {absent[0]!r}. Labels of other items go with gold= (of `jurors grade`)"
         )
     draw, of, items, labels, chance, sums = (clean_cells(column(place[name]), column=name) for name in COLUMNS)
     seeds = clean_cells(column(place[SEED]), column=SEED) if SEED in place else [None] * len(draw)

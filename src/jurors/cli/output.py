@@ -309,7 +309,8 @@ def output_options(
     def make(form: str | None, path: str | None, quiet: bool, *more: Any) -> Output:
         shown = dict(zip(card_options, more, strict=False))
         options = {name: value for name, value in shown.items() if value}
-        named = _ENDINGS.get(Path(path).suffix.lower(), "") if path else ""
+        ending = Path(path or "").suffix.lower()
+        named = _ENDINGS.get(ending, ending.removesuffix(".txt"))
         is_written = named in formats or (named in ("html", "parquet") and {"csv", "md"} <= set(formats))
         if named and not form and not is_written:
             raise OutputError(f"-o {path}: no format has this ending; choose {', '.join(formats)} with --format")

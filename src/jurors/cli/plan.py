@@ -117,7 +117,7 @@ def _truth_text(test: Simulation, *, by_item: bool) -> str:
     return csv_text((*votes.jurors, "truth", "count"), rows)
 
 
-@click.command()
+@click.command(context_settings={"allow_extra_args": True})
 @click.option("--width", type=float, default=0.05, show_default=True, help="The half width of intervals that you need.")
 @click.option("--jurors", default="3,5,7", show_default=True, metavar="N,M", help="Sizes of the panel to compare.")
 @jury_options
@@ -133,6 +133,9 @@ def plan(jurors: str, jury: dict[str, Any], output: Output, **options: Any) -> N
     """
     from jurors.lab.plan import plan as make_plan
 
+    if files := click.get_current_context().args:
+        instead = command_line("audit plan", files, {})
+        raise OptionError(f"jurors plan takes no file; to draw items for a person to label: {instead}")
     with output.working("planning"):
         try:
             sizes = [int(size) for size in jurors.split(",")]
@@ -198,7 +201,8 @@ def audit_plan(
         named = () if system is None else ("--system", system)
         sheets = [word for sheet in (*after, answers) for word in ("--answers", str(sheet))]
         then = command_line("audit result", files, source.options, *named, *sheets)
-        print_error(f"Label the items in {target}, then run: {then}")
+        few = f"There are only {len(sheet)} items to draw. " if len(sheet) < n else ""
+        print_error(f"{few}Label the items in {target}, then run: {then}")
 
 
 def _read_by_system(source: Source, system: str, items: str | None, text: tuple[str, ...], bar: Any) -> Any:
@@ -222,7 +226,7 @@ def _read_by_system(source: Source, system: str, items: str | None, text: tuple[
 @click.option("--second", multiple=True, metavar="SHEET", type=INPUT_PATH,
               help="The same sheet as a second person labelled it; repeatable, one per round.")  # fmt: skip
 @click.option("--until", multiple=True, metavar="GOAL",
-              help='A goal to test: "score:JUROR ± 0.05", "wrong <= 0.1", "order"; repeatable.')  # fmt: skip
+              help='A goal: "score:JUROR ± 0.05", "wrong <= 0.1", or with --system "order"; repeatable.')  # fmt: skip
 @system_option
 @grading_option("level")
 @output_options("text", "json", "csv", "md", alarms=False, card=True)

@@ -727,6 +727,11 @@ class KeyedEvaluation(_Solved, Drawable):
         return int((self.by_true_label.sum(axis=1) - self.by_true_label.max(axis=1)).sum())
 
     @property
+    def has_shared_votes(self) -> bool:
+        """Whether most items have the same votes as another; where they don't, `best_errors` only repeats the key."""
+        return 2 * int((self.by_true_label.sum(axis=1) == 1).sum()) < self.items
+
+    @property
     def majority_errors(self) -> float:
         """The labelling errors of majority vote; a tie counts by chance."""
         shares = majority_shares(self.sketch)

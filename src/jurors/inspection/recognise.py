@@ -64,7 +64,11 @@ def odd_votes(votes: Votes, counts: NDArray[np.int64]) -> Iterator[Finding]:
     enough = _ENOUGH if votes.total >= _ENOUGH else 2  # of a few items, a juror's every vote is a good part
     constant = _names(votes, (used == 1) & (given >= enough)) if len(votes.labels) > 1 else ()
     if constant:
-        yield Finding("constant_jurors", f"{list_names(constant)} always vote for the same label", constant)
+        yield Finding(
+            "constant_jurors",
+            f"{list_names(constant)} always vote{'s' * (len(constant) == 1)} for the same label",
+            constant,
+        )
     if kind_of(votes) is NUMBERS:
         return  # measuring in tens takes fewer different numbers than measuring in ones
     if (different := _unlike(used, given)) is not None:

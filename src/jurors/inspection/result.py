@@ -192,6 +192,8 @@ def next_steps(
     are_labels = 1 < used <= len(graded.labels) <= max(2, votes.total // 2) and len(graded.jurors) > 1
     if is_numeric or (are_labels and not any(f.kind == "unlike_columns" for f in findings)):
         yield Step(command_line("agreement", files, options), "measure how far the jurors agree")
+    if obstacles and 0 < len(graded.jurors) < MIN_JURORS and kind is LABELS and votes.counts is None:
+        yield Step(command_line("audit plan", files, options, "-n", "20"), "draw items for a person to label")
     if is_numeric:
         cut = midpoint(graded.labels)
         yield Step(

@@ -67,8 +67,9 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> Iterator[N
     for name, ran in session.config.stash.get(_RESULTS, {}).items():
         if reporter is not None:
             colour = {"red": True} if ran.status else {"green": True}
-            lines = [line for line in ran.text.splitlines() if line.strip()]  # the verdict, or the error message, first
-            reporter.write_line(f"jurors check {name}: {[*lines, f'exit status {ran.status}'][0]}", bold=True, **colour)
+            lines = [line for line in ran.text.splitlines() if line.strip()] or [f"exit status {ran.status}"]
+            line = lines[0] if ran.status in (0, 3) else lines[-1]  # the verdict comes first, an error after the usage
+            reporter.write_line(f"jurors check {name}: {line}", bold=True, **colour)
 
 
 def _check_votes(session: pytest.Session, exitstatus: int) -> None:
@@ -113,7 +114,9 @@ def pytest_testnodedown(node: Any) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """The whole output of each check."""
+    """The whole output of each check that fails; with -v, of every check."""
     for name, ran in config.stash.get(_RESULTS, {}).items():
+        if not ran.status and config.option.verbose <= 0:
+            continue
         terminalreporter.section(f"jurors check: {name}")
         terminalreporter.write_line(ran.text.rstrip("\n"))

@@ -128,7 +128,10 @@ def juror_changes(evaluation: Evaluation, votes: Votes | None, baseline: Any) ->
         changes[juror] = Change(None, None, "one of the runs has no score")
         if now is not None and now.score[juror] is not None and score is not None and ends is not None:
             change = difference(now.score[juror], now.interval["score"][juror], score, ends)
-            changes[juror] = Change(*change, "not paired: the scores of both runs are compared")
+            changes[juror] = Change(
+                *change,
+                "not paired: the scores of both runs are compared; give the earlier votes as baseline= to pair them",
+            )
         if pair := paired.get(juror):
             changes[juror] = Change(pair.value, pair.interval, f"{pair.changed:,} of {pair.items:,} votes changed")
     return changes

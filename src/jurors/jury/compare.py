@@ -148,7 +148,7 @@ class Comparison(Drawable):
             items = self.truth.items
             wrong = [None if (count := self.errors(e)) is None else count / items for e in shown]
             rows += [
-                ("wrong labels", *wrong, self.truth.best_errors / items),
+                ("wrong labels", *wrong, self.truth.best_errors / items if self.truth.has_shared_votes else None),
                 ("error of accuracies (RMSE)", *map(self.score_rmse, shown), None),
                 (f"inside {shown[0].level * 100:g}% intervals", *map(self.score_coverage, shown), None),
             ]

@@ -236,7 +236,8 @@ def label_refusals(votes: Votes, *, fewest: int = MIN_JURORS) -> Iterator[Sketch
         repeated = "" if votes.repeats is None else counts_once
         yield SketchError(
             f"grading without an answer key needs at least {fewest} jurors, got {len(votes.jurors)}: "
-            f"{', '.join(votes.jurors)}. With a key, `jurors score` grades any number.{repeated}",
+            f"{', '.join(votes.jurors)}. With a key, `jurors score` grades any number; without "
+            f"one, add a juror, or let a person label a few items (`jurors audit plan`).{repeated}",
             code="few_jurors",
             jurors=votes.jurors,
             needed=fewest,

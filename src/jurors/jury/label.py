@@ -93,15 +93,19 @@ def short_vote(votes: Mapping[str, Sequence[Any]], named: int = _MOST_NAMED) -> 
     >>> short_vote({f"juror {k}": ["yes" if k % 3 else "no"] for k in range(9)})
     ['6 yes, 3 no']
     >>> short_vote({"ann": [4, 1], "bob": [2, 1]}, named=0)
-    ['1 × 4, 1 × 2', '2 × 1']
+    ['2 4', '1 1']
+    >>> short_vote({f"juror {k}": [int(k > 2)] for k in range(9)})
+    ['1 ×6, 0 ×3']
     """
     rows = [[(juror, vote) for juror, vote in zip(votes, row, strict=True) if vote is not None]
             for row in zip(*votes.values(), strict=True)]  # fmt: skip
     if len(votes) <= named:
         short = short_names(tuple(votes))
         return [", ".join(f"{short[juror]} {vote}" for juror, vote in row) for row in rows]
-    counts = [Counter(vote for _, vote in row).most_common() for row in rows]
-    return [", ".join(f"{n} {'× ' if str(vote).isdigit() else ''}{vote}" for vote, n in row) for row in counts]
+    if len(votes) <= _MOST_NAMED and all(str(vote).isdigit() for row in rows for _, vote in row):
+        return [" ".join(sorted((str(vote) for _, vote in row), key=int)) for row in rows]
+    cell = "{0} ×{1}" if all(str(vote).isdigit() for row in rows for _, vote in row) else "{1} {0}"
+    return [", ".join(cell.format(*of) for of in Counter(v for _, v in row).most_common()) for row in rows]
 
 
 _LEVELS = ("median", "expected", "low", "high")

@@ -219,8 +219,8 @@ def looks_like_key(column: str, what: str) -> VotesError:
     """The error about an answer key among the jurors: graded as a juror it would spoil everything, and look perfect."""
     return VotesError(
         f"column {column!r} looks like {what}, not like a juror: leave it out with "
-        f"{column_flag('ignore', column)}, use it with {column_flag('key', column)}, or use layout='wide' if it is a "
-        "juror",
+        f"{column_flag('ignore', column)}, grade against it with {column_flag('key', column)} (score, compare or "
+        "report), or use layout='wide' if it is a juror",
         code="key_column",
         column=column,
     )

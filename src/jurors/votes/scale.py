@@ -569,8 +569,8 @@ def apply_scale(votes: Votes, options: Reading) -> Votes:
     if scale == "ordinal" and options.labels is None and not recoding.bins:
         if (labels := _by_size(votes.labels)) is None:
             shown = format_names(votes.labels, 8)
-            message = f"the order of the labels {shown} is not known; name them, the lowest first"
-            raise VotesError(f"{message} with labels=")
+            message = f"the order of the labels {shown} is not known; name them all, the lowest first, with labels="
+            raise VotesError(f"{message}{','.join(map(str, votes.labels))!r}" if len(votes.labels) < 9 else message)
         votes = votes if labels == votes.labels else recode_labels(votes, labels)
     if scale == "interval":
         texts = numerals(votes.labels).texts
@@ -638,6 +638,8 @@ def extend_labels(votes: Votes, more: Sequence[Label]) -> tuple[Label, ...]:
 def _by_size(labels: Sequence[Label]) -> tuple[Label, ...] | None:
     """Labels that are numbers, the lowest first; None where one is not."""
     sizes: dict[Label, Any] = dict(zip(labels, numerals(labels).sizes, strict=True))
+    if len({letter for label in labels for letter in str(label)}) == 1:  # stars
+        sizes = {label: len(str(label)) for label in labels}
     if None in sizes.values():
         return None
     return tuple(sorted(sizes, key=lambda label: (sizes[label], str(label))))

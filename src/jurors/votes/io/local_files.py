@@ -341,6 +341,8 @@ def file_fault(error: Exception, path: Path, format: Format) -> VotesError:
     problem = f"{f'line {line}: ' if match else ''}{_first_line(text)}"
     if widths := re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text):
         problem = f"line {line} has {widths[2]} fields where the header has {widths[1]}; fill or remove cells"
+        if read_head(path).lstrip()[:1] == b"<":
+            problem = "this is a page (HTML or XML), not a table of votes"
     elif size := re.search(r"Maximum line size of (\d+) bytes exceeded.*?Actual Size:\s*(\d+)", text, re.DOTALL):
         problem = (
             f"line {line} is longer than {int(size[1]):,} bytes, the limit of a line ({int(size[2]):,} were read): "
@@ -388,9 +390,10 @@ def _json_fault(path: Path, format: Format, text: str) -> str:
             except RecursionError:
                 return _TOO_DEEP
             except ValueError as error:
-                return f"line {number} is not a JSON record ({error}); write one {{…}} a line, or an array of them"
+                why = getattr(error, "msg", error)
+                return f"line {number} is not valid JSON ({why}); put one {{…}} on each line, or write an array of them"
             if not isinstance(record, dict):
-                return f"line {number} is not a JSON record but {str(record)[:30]!r}; write one {{…}} a line"
+                return f"line {number} is not a JSON record but {str(record)[:30]!r}; put one {{…}} on each line"
             if half := _LONE_SURROGATE.search(json.dumps(record, ensure_ascii=False)):
                 return f"line {number} holds half a character ({half[0]!a}, a lone surrogate); take it out"
             if not record and line.strip():

@@ -299,7 +299,7 @@ def _located(source: Any, spool: Path) -> FoundFiles:
         stem = path.name.partition(".")[0]  # that both end in .csv makes no two names alike
         alike = [name for name in siblings if closest_name(stem, [name.partition(".")[0]], cutoff=0.7)]
         close = closest_name(path.name, alike, cutoff=0.7)
-        hint = f"; did you mean {str(path.parent / close)!r}?" if close else ""
+        hint = f"; did you mean {str(Path(source).with_name(close))!r}?" if close else ""
         raise VotesError(f"there is no such file{hint}", code="no_file")
     if path.is_fifo():  # such as `<(zcat votes.csv.gz)`: it can be read only once, so into a file
         with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as pipe:
