@@ -102,7 +102,7 @@ def test_label_studios_real_and_minimal_exports_are_read_back(tmp_path: Path) ->
 def test_an_export_of_labelled_tasks_alone_goes_beside_the_sheet_and_two_labels_are_reported(tmp_path: Path) -> None:
     sheet = _sheet()
     (tmp_path / "export.json").write_text(json.dumps(_export(label_studio_tasks(sheet), {1: ["no"], 4: ["yes"]})))
-    with pytest.raises(VotesError, match=r"export.json: the row of draw 1 is gone.*the sheet as it was planned beside"):
+    with pytest.raises(VotesError, match=r"export.json: the row of draw 1 is missing.*the sheet as it was planned"):
         read_sheet(str(tmp_path / "export.json"))
     (tmp_path / "sheet.csv").write_text(sheet.to_csv())
     both = read_sheet([str(tmp_path / "sheet.csv"), str(tmp_path / "export.json")])

@@ -119,7 +119,7 @@ def _rows(**changed: object) -> Sheet:
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"draw": (1, 4)}, "the row of draw 2 is gone"),
+        ({"draw": (1, 4)}, "the row of draw 2 is missing"),
         ({"draw": (1, 1)}, "draw 1 occurs twice"),
         ({"items": (1, plan(VOTES, 3, seed=0).items[0])}, "occurs twice; an item is drawn once"),
         ({"chance": (1, "often")}, "row 2: chance is 'often', not a share"),
