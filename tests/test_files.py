@@ -114,7 +114,7 @@ def test_files_written_together_are_there_all_or_not_at_all(tmp_path: Path) -> N
             assert votes.read_text() == "old"
             atomic_write(truth, iter(["new", "\ud800"]))
 
-    with pytest.raises(OutputError, match="no valid character"):
+    with pytest.raises(OutputError, match="not a valid character"):
         both()
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("votes.csv", "old")]
 
