@@ -503,16 +503,13 @@ def next_steps(e: Evaluation) -> list[str]:
     """
     if not e.ranking.order or e.calibrated is None or e.items < 2 * FEW_GOLD:
         return []
-    forecast: Mapping[str, float] = e.calibrated.with_gold(FEW_GOLD) or {}
-    known = [j for j, width in forecast.items() if width == width]
-    now, then = mean_half_width(e, known), float(np.mean([forecast[j] for j in known])) if known else np.nan
+    widths = {j: x for j, x in (e.calibrated.with_gold(FEW_GOLD) or {}).items() if x == x}
+    now, then = 100 * mean_half_width(e, widths), 100 * sum(widths.values()) / len(widths) if widths else np.nan
     if not then < _WORTH * now:
         return []
     more, after = ("", "") if e.gold is None else (" more", " --after SHEET")  # draws no item of the sheet again
     command = f"jurors audit plan FILE -n {FEW_GOLD}{after}"
-    return [
-        f"Next: label {FEW_GOLD}{more} items ({command}): mean ± {now * 100:.0f} becomes ± {max(then * 100, 1):.0f}."
-    ]
+    return [f"Next: label {FEW_GOLD}{more} items ({command}): mean ± {now:.0f} becomes ± {max(then, 1):.0f}."]
 
 
 def mean_half_width(e: Evaluation, jurors: Iterable[str]) -> float:
