@@ -42,6 +42,7 @@ from judged_sets import (
     rivals_of_keyed,
     table,
     truth_of,
+    with_error,
 )
 from reference_sets import CACHE, ROOT, VoteSet, data_folder, load_sets
 from small_panels import FIRST, SIZES, load_panels
@@ -51,7 +52,8 @@ from jurors._numeric import Floats, single_threaded
 from jurors.evaluate.evaluation import Calibrated
 from jurors.jury.compare import score_labels
 from jurors.uncertainty import calibrate as calibration
-from jurors.uncertainty.alarms import SELECTED, check_gold
+from jurors.uncertainty import reference
+from jurors.uncertainty.alarms import check_gold
 from jurors.uncertainty.calibrate import calibrate
 from jurors.uncertainty.reference import Population, shipped_population
 from jurors.uncertainty.scenarios import weigh_gold
@@ -61,7 +63,12 @@ BANDED = ("score", "prevalence", "wrong_labels")  # statistics with a constant b
 GOLD = (20, 50, 100)
 DRAWS = 3  # gold samples per whole jury and size; drawn panels have one each
 BANDS = np.linspace(0.02, 0.5, 97)  # half widths of a constant band
-ALLOWANCES = (0.0, 0.03, 0.05, 0.07, 0.1)  # PANEL_DEVIATION: which one is shipped, and what others would do
+ENDS = {"interval score": (0.9, "loss"), "RMSE": ("rmse",)}
+#: chosen constants, other values of them, and what they change
+CHOICES: tuple[tuple[Any, str, tuple[float, ...], tuple[str, ...]], ...] = (
+    (calibration, "PANEL_DEVIATION", (0.0, 0.03, 0.05, 0.07, 0.1), BANDED[1:]),
+    (reference, "SMALL_SHIFT", (1.2, 1.4, 1.6, 1.8), BANDED),
+)
 NOTHING_SHARED = Population(
     center=-9.0, slope=0.0, log_spread=0.0, sd=0.0, independent=1.0, label_bias=1e-6, deviation=0.0,
     label_deviation=0.0, unevenness=1.0, juries=0,
@@ -129,10 +136,11 @@ def measure_scores(bench: Bench) -> Part:
         rows = [(title, a[0], *a[2:4], b[0], *more) for (title, a, b), more in zip(by_name[name], excess, strict=True)]
         ends = ("expected − actual", "later") if name == "wrong_labels" else ()
         yield name, table(("jurors", heads[0], *heads[2:], *ends), rows)
-    more_heads = ("inside", "width", "interval score", "constant band", "RMSE", "RMSE, all panels")
+    more_heads = ("inside", "width", "interval score", "constant band", "RMSE")
     for name in BANDED:
-        rows = [(title, *b, a[4]) for title, a, b in by_name[name]]
-        yield "", table((f"{NAMES[name]}, later panels", *more_heads), rows)
+        yield "", table((f"{NAMES[name]}, later panels", *more_heads), [(title, *b) for title, _, b in by_name[name]])
+    keys = {f"{NAMES[name]}, {end}": (name, *key) for name in BANDED for end, key in ENDS.items()}
+    yield "", table(("all panels", *keys), [(title, *map(a.with_error, keys.values())) for title, a, _ in sizes])
     kinds = []
     for kind in ("LLMs", "people", "programs"):
         of_kind = Outcomes([row for row in real.rows if row[0].kind == kind])
@@ -144,27 +152,31 @@ def measure_scores(bench: Bench) -> Part:
         for name in STATISTICS:
             worst = ", ".join(f"{one} {percent(share, 0)}" for one, share in of_size.lowest((name, 0.9)))
             yield "", f"Lowest at 90%, {NAMES[name]}, {title_of(size)}: {worst}."
-    yield from measure_allowances(bench, first, every, unseen)
+    yield from measure_choices(bench, first, every, unseen)
     yield from measure_levels(bench, real.of_size(0))
 
 
-def measure_allowances(bench: Bench, first: Bench, every: list[VoteSet], unseen: list[VoteSet]) -> Part:
-    """What prevalences and wrong labels would be like if they were allowed to deviate less, or more."""
-    shipped, rows = calibration.PANEL_DEVIATION, []
-    for allowance in ALLOWANCES:
-        calibration.PANEL_DEVIATION = allowance
-        both = outcomes_of(bench, every), outcomes_of(first, unseen)
-        for name in BANDED[1:]:
-            cells = []
-            for outcomes in both:
-                parts = [outcomes.of_size(size) for size in (*SIZES, 0)]
-                cells.append(" / ".join(percent(part.mean((name, 0.9)), 0) for part in parts))
-                cells.append(f"{np.mean([part.mean((name, 0.9, 'loss')) for part in parts]):.3f}")
-            rows.append((f"{allowance:g}", NAMES[name], *cells))
-    calibration.PANEL_DEVIATION = shipped
-    heads = ("all panels, 3 / 5 / 7 / 10 / whole", "interval score", "later panels", "interval score")
-    yield "", f"Prevalences and wrong labels by their own deviation in radians; {shipped:g} is shipped:"
-    yield "", table(("deviation", "inside 90%", *heads), rows)
+def measure_choices(bench: Bench, first: Bench, every: list[VoteSet], unseen: list[VoteSet]) -> Part:
+    """What other values of the chosen constants would do."""
+    for module, constant, values, statistics in CHOICES:
+        shipped, rows = getattr(module, constant), []
+        usual = outcomes_of(bench, every), outcomes_of(first, unseen)
+        for value in values:
+            setattr(module, constant, value)
+            both = outcomes_of(bench, every), outcomes_of(first, unseen)
+            for name in statistics:
+                cells = []
+                for outcomes, beside in zip(both, usual, strict=True):
+                    loss, parts = (name, 0.9, "loss"), [outcomes.of_size(size) for size in (*SIZES, 0)]
+                    cells.append(" / ".join(percent(part.mean((name, 0.9)), 0) for part in parts))
+                    cells.append(" / ".join(f"{part.mean(loss):.3f}" for part in parts))
+                    cells.append(with_error(outcomes.by_family(loss) - beside.by_family(loss)))
+                    cells.append(" / ".join(f"{part.mean((name, 'rmse')):.3f}" for part in parts))
+                rows.append((f"{value:g}", NAMES[name], *cells))
+        setattr(module, constant, shipped)
+        heads = ("inside 90%", "interval score", "beside the shipped", "RMSE")
+        yield "", f"{constant}, of which {shipped:g} is shipped; 3 / 5 / 7 / 10 jurors / whole panels:"
+        yield "", table((constant, "all panels, then later ones", *heads, *heads), rows)
 
 
 def measure_levels(bench: Bench, real: Outcomes) -> Part:
@@ -234,13 +246,22 @@ def drawn_gold(vote_set: VoteSet, size: int) -> Iterator[Floats]:
         yield draw_gold(vote_set.counts, size, np.random.default_rng([size, draw, zlib.crc32(vote_set.name.encode())]))
 
 
+def gold_of_one_label(vote_set: VoteSet, size: int) -> Iterator[Floats]:
+    """Random gold among the items of the commonest true label."""
+    counts = np.where(np.arange(vote_set.counts.shape[1]) == vote_set.counts.sum(axis=0).argmax(), vote_set.counts, 0.0)
+    if 1.5 * size <= counts.sum():
+        yield draw_gold(counts, size, np.random.default_rng(size))
+
+
 def measure_gold(bench: Bench) -> Part:
     """What gold items are worth, drawn at random and chosen by the votes."""
     rows, more = [], []
     for width, sets in ((3, [panel for panel in bench.panels if panel.size == 3]), (0, bench.sets)):
         for size in GOLD:
-            outcomes, doubtful = Outcomes(), Outcomes()
+            outcomes, doubtful, of_one_label = Outcomes(), Outcomes(), Outcomes()
             for vote_set in sets:
+                for gold in gold_of_one_label(vote_set, size):
+                    of_one_label.add(vote_set, with_gold(bench, vote_set, gold))
                 for gold in drawn_gold(vote_set, size):
                     outcomes.add(vote_set, with_gold(bench, vote_set, gold) | {"alone": gold_alone(vote_set, gold)})
                 if 1.5 * size <= vote_set.counts.sum():
@@ -252,21 +273,16 @@ def measure_gold(bench: Bench) -> Part:
                 (
                     title_of(width), size, f"{outcomes.mean(('score', 0.9, 'width')):.2f}",
                     *(percent(outcomes.mean((name, 0.9)), 0) for name in STATISTICS[1:]),
-                    percent(outcomes.mean("right")),
+                    percent(outcomes.mean("right")), of_one_label.inside(("score", 0.9)),
+                    f"{of_one_label.mean(('score', 'rmse')):.3f}",
                 )
             )  # fmt: skip
-    heads = (
-        "jurors",
-        "gold items",
-        "scores inside 90%",
-        "RMSE",
-        "RMSE of gold alone",
-        "inside, doubtful items",
-        "RMSE",
-    )
+    ends = ("scores inside 90%", "RMSE", "RMSE of gold alone", "inside, doubtful items", "RMSE")
+    heads = ("jurors", "gold items", *ends)
     yield "gold", table(heads, rows)
     inside = tuple(f"{NAMES[name]} inside 90%" for name in STATISTICS[1:])
-    yield "", table(("jurors", "gold items", "width of scores", *inside, "other labels right"), more)
+    of_one = ("gold of one label: scores inside 90%", "RMSE")
+    yield "", table(("jurors", "gold items", "width of scores", *inside, "other labels right", *of_one), more)
     yield from measure_worst(bench)
 
 
@@ -287,33 +303,40 @@ def measure_worst(bench: Bench) -> Part:
 def measure_contradictions(bench: Bench) -> Part:
     """How often `gold_contradicts` is raised where more labels are wrong than 95% intervals allow, and elsewhere.
 
-    And `selected_gold`, of random gold and of the most doubtful items.
+    And `selected_gold`, of random gold, of the most doubtful items, and of items of one label.
     """
-    raised: dict[tuple[bool, int], list[float]] = {}
-    selected: dict[tuple[str, int], list[float]] = {}
+    raised: dict[tuple[bool, int], list[bool]] = {}
+    selected: dict[tuple[str, int], list[bool]] = {}
     beyond = []
     for vote_set in bench.sets:
         graded, key = bench.grade(vote_set), vote_set.counts
         rows = np.arange(len(key))
+        weights = vote_set.keyed.weights
         labels: Any = SimpleNamespace(
-            chosen=graded.sums.best, probability=graded.sums.posterior[rows, graded.sums.best]
-        )
+            chosen=graded.sums.best, probability=graded.sums.posterior[rows, graded.sums.best],
+            sketch=SimpleNamespace(counts=weights, items=weights.sum(), labels=range(key.shape[1])),
+        )  # fmt: skip
         is_beyond = bool(1 - key[rows, graded.sums.best].sum() / key.sum() > graded.interval(0.95)["wrong_labels"][1])
         beyond += [vote_set.name] * is_beyond
         for size in GOLD:
-            doubtful = [doubtful_gold(vote_set, size, np.random.default_rng(size))]
-            for kind, drawn in (("random", drawn_gold(vote_set, size)), ("doubtful", doubtful)):
-                weights = [weigh_gold(vote_set.keyed, gold) for gold in drawn if 1.5 * size <= key.sum()]
-                selected.setdefault((kind, size), []).extend(float(weight < SELECTED) for weight in weights)
-            tests = [check_gold(labels, g.astype(int), graded.wrong_label_values) for g in drawn_gold(vote_set, size)]
-            raised.setdefault((is_beyond, size), []).extend(float(bool(alarms)) for _, alarms in tests)
+            is_enough = 1.5 * size <= key.sum()
+            doubtful = [doubtful_gold(vote_set, size, np.random.default_rng(size))] if is_enough else []
+            kinds = (drawn_gold(vote_set, size), doubtful, gold_of_one_label(vote_set, size))
+            for kind, draws in zip(("random", "doubtful", "one label"), kinds, strict=True):
+                for gold in draws:
+                    weight = weigh_gold(vote_set.keyed, gold)
+                    _, alarms = check_gold(labels, gold.astype(int), graded.wrong_label_values, weight)
+                    names = {alarm.kind for alarm in alarms}
+                    selected.setdefault((kind, size), []).append("selected_gold" in names)
+                    if kind == "random":
+                        raised.setdefault((is_beyond, size), []).append("gold_contradicts" in names)
     rows_ = [
         (size, *(percent(float(np.mean(of))) if (of := raised.get((k, size))) else "–" for k in (True, False)),
-         *(percent(float(np.mean(selected[kind, size]))) for kind in ("random", "doubtful")))
+         *(percent(float(np.mean(selected[kind, size]))) for kind in ("random", "doubtful", "one label")))
         for size in GOLD
     ]  # fmt: skip
     beyond_title = f"more wrong than allowed ({', '.join(beyond) or 'no panel'})"
-    heads = ("gold items", beyond_title, "others", "selected_gold, random items", "doubtful items")
+    heads = ("gold items", beyond_title, "others", "selected_gold, random items", "doubtful items", "of one label")
     yield "", table(heads, rows_)
 
 

@@ -37,6 +37,11 @@ def percent(share: float, digits: int = 1) -> str:
     return f"{100 * share:.{digits}f}%"
 
 
+def with_error(values: Floats) -> str:
+    """The mean of families' values with its standard error."""
+    return f"{values.mean():.3f} ± {values.std(ddof=1) / np.sqrt(len(values)):.3f}"
+
+
 def table(columns: tuple[str, ...], rows: list[tuple[Any, ...]]) -> str:
     """A Markdown table, numbers to the right."""
     return Table(columns, tuple(rows), right=tuple(range(1, len(columns)))).to_markdown()
@@ -161,6 +166,10 @@ class Outcomes:
         """A share with its standard error over families."""
         means = self.by_family(key)
         return f"{percent(means.mean())} ± {percent(means.std(ddof=1) / np.sqrt(len(means)))}"
+
+    def with_error(self, key: Any) -> str:
+        """The mean over families with its standard error."""
+        return with_error(self.by_family(key))
 
     def lowest(self, key: Any, count: int = 8) -> list[tuple[str, float]]:
         """The sets with the lowest means."""
