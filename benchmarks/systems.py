@@ -18,7 +18,7 @@ Other parts: the labels that prove the order of the two closest systems in an au
 length, planted and not, with the time that ten systems take.
 
 Run: python benchmarks/systems.py [--draws 4] [--sets 100] > benchmarks/printed/systems.md
-     python benchmarks/systems.py --part audits [--audits 4] > benchmarks/printed/systems_audits.md
+     python benchmarks/systems.py --part audits [--audits 3] > benchmarks/printed/systems_audits.md
      python benchmarks/systems.py --part leanings [--leanings 200] > benchmarks/printed/systems_leanings.md
 """
 
@@ -29,8 +29,9 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
-from itertools import combinations, product
+from itertools import combinations, product, repeat
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -206,7 +207,7 @@ def main() -> None:
     parser.add_argument("--part", choices=("systems", "audits", "leanings"), default="systems")
     parser.add_argument("--draws", type=int, default=4)
     parser.add_argument("--leanings", type=int, default=200, help="panels with and without a planted leaning")
-    parser.add_argument("--audits", type=int, default=4, help="draws of each audit by system")
+    parser.add_argument("--audits", type=int, default=3, help="draws of each audit by system")
     parser.add_argument("--sets", type=int, default=100, help="at most so many of a family")
     options = parser.parse_args()
     if options.part == "systems":
@@ -557,71 +558,12 @@ MOST_LABELS = 1200
 
 def _print_audits(draws: int) -> None:
     """Labels that prove the order of the two closest systems whose rates are at least 5 points apart."""
-    rows, ratios = [], []
-    for name in ("simulated", "triviaqa_judges_v1", "triviaqa_judges_v2", "mmlu_pro", "usmle_step", "enem2022"):
-        if data_folder() is None and name != "simulated":
-            continue
-        _, panel, by, truth, good = next(iter(of_set(name, 1)))
-        system, is_good = np.array(by), np.array([str(label) == str(good) for label in truth])
-        true = {s: float(is_good[system == s].mean()) for s in sorted(set(by))}
-        gaps = {frozenset(pair): abs(true[pair[0]] - true[pair[1]]) for pair in combinations(true, 2)}
-        closest = min((pair for pair, gap in gaps.items() if gap >= 0.05), key=gaps.__getitem__)
-        key = {
-            item: _as_label(label, panel.labels) for item, label in zip(panel.item_names().tolist(), truth, strict=True)
-        }
-
-        names = sorted(true)
-        pairs = list(combinations(range(len(names)), 2))
-        rates = np.array([true[s] for s in names])
-        leads = np.array([rates[a] - rates[b] for a, b in pairs])
-        two = sorted(closest)
-        side = 1 if true[two[0]] > true[two[1]] else -1
-        scaled = np.array([float(label == good) for label in panel.labels])
-        at = np.flatnonzero(np.isin(system, two))
-        alone = jurors.Votes.from_matrix(
-            panel.codes[at], labels=panel.labels, jurors=panel.jurors, items=panel.item_names()[at], scale="nominal"
-        )
-        only = [s if s in two else None for s in by]
-
-        needed: dict[str, list[int]] = defaultdict(list)
-        held, of_all, of_one = 0, (1 - LEVEL) / len(pairs), 1 - LEVEL
-        draws_of: dict[str, tuple[Any, list[Any], dict[str, Any], list[float]]] = {
-            "uniform": (panel, by, {}, [of_all]), "by system": (panel, by, {"by": by}, [of_all]),
-            "two uniform": (alone, system[at].tolist(), {}, [of_one]),
-            "between": (panel, only, {"by": by, "between": two}, [of_all, of_one]),
-        }  # fmt: skip
-        for seed, (kind, (votes, groups, how, alphas)) in product(range(draws), draws_of.items()):
-            sheet = jurors.audit.plan(votes, MOST_LABELS, seed=seed, **how)
-            for alpha in alphas:
-                low, high = 0, len(sheet)
-                while high - low > 10:  # what is proved stays proved
-                    middle = (low + high) // 2
-                    some = SystemBets.of(votes, groups, _labelled(sheet, key, middle), scaled)
-                    steps = some.steps([some.of_pair(*map(some.design.systems.index, two))])[side < 0]
-                    proved = bool(refuted(steps, np.zeros(1), side, alpha)[0])
-                    low, high = (low, middle) if proved else (middle, high)
-                needed[f"{kind} {alpha}"].append(high)
-            last = SystemBets.of(votes, groups, _labelled(sheet, key, len(sheet)), scaled)
-            if kind not in ("uniform", "by system"):
-                continue
-            for blocks, truth_of in (
-                ([last.of_system(k) for k in range(len(rates))], rates),
-                ([last.of_pair(a, b) for a, b in pairs], leads),
-            ):
-                lows, highs = last.steps(blocks)
-                one = (1 - LEVEL) / len(blocks)
-                held += not (refuted(lows, truth_of, 1, one) | refuted(highs, truth_of, -1, one)).any()
-        labels = {kind: float(np.mean(some)) for kind, some in needed.items()}
-        first, *others = labels.values()
-        cells = [f"{first:.0f}", *(f"{n:.0f} ({n / first:.2f})" for n in others)]
-        rows.append(
-            (f"{name}, {len(true)} systems, {len(panel.jurors)} judges", f"{gaps[closest]:.2f}", *cells,
-             f"{held} of {4 * draws}")
-        )  # fmt: skip
-        print(rows[-1], file=sys.stderr, flush=True)
-        ratios.append(np.log(list(labels.values())))
+    names = ["simulated", "triviaqa_judges_v1", "triviaqa_judges_v2", "mmlu_pro", "usmle_step", "enem2022"]
+    with ProcessPoolExecutor() as pool:
+        found = list(pool.map(_audited, names if data_folder() else names[:1], repeat(draws)))
+    rows, ratios = [row for row, _ in found], np.array([logs for _, logs in found])
     for what, column in (("uniform", 0), ("these two uniform", 2)):
-        beside = np.array(ratios) - np.array(ratios)[:, [column]]
+        beside = ratios - ratios[:, [column]]
         mean, error = np.exp(beside.mean(axis=0)), beside.std(axis=0) / max(len(beside) - 1, 1) ** 0.5
         cells = [f"{x:.2f} ± {x * y:.2f}" for x, y in zip(mean, error, strict=True)]
         rows.append((f"geometric mean, {what} = 1", "", *cells, ""))
@@ -631,6 +573,63 @@ def _print_audits(draws: int) -> None:
         "all rates, or all differences, inside 90%",
     )  # fmt: skip
     _print(heads, rows)
+
+
+def _audited(name: str, draws: int) -> tuple[tuple[str, ...], Any]:
+    """The row of one set, and the logarithms of the labels needed by each kind of draw."""
+    _, panel, by, truth, good = next(iter(of_set(name, 1)))
+    system, is_good = np.array(by), np.array([str(label) == str(good) for label in truth])
+    true = {s: float(is_good[system == s].mean()) for s in sorted(set(by))}
+    gaps = {frozenset(pair): abs(true[pair[0]] - true[pair[1]]) for pair in combinations(true, 2)}
+    closest = min((pair for pair, gap in gaps.items() if gap >= 0.05), key=gaps.__getitem__)
+    key = {item: _as_label(label, panel.labels) for item, label in zip(panel.item_names().tolist(), truth, strict=True)}
+
+    names = sorted(true)
+    pairs = list(combinations(range(len(names)), 2))
+    rates = np.array([true[s] for s in names])
+    leads = np.array([rates[a] - rates[b] for a, b in pairs])
+    two = sorted(closest)
+    side = 1 if true[two[0]] > true[two[1]] else -1
+    scaled = np.array([float(label == good) for label in panel.labels])
+    at = np.flatnonzero(np.isin(system, two))
+    alone = jurors.Votes.from_matrix(
+        panel.codes[at], labels=panel.labels, jurors=panel.jurors, items=panel.item_names()[at], scale="nominal"
+    )
+    only = [s if s in two else None for s in by]
+
+    needed: dict[str, list[int]] = defaultdict(list)
+    held, of_all, of_one = 0, (1 - LEVEL) / len(pairs), 1 - LEVEL
+    draws_of: dict[str, tuple[Any, list[Any], dict[str, Any], list[float]]] = {
+        "uniform": (panel, by, {}, [of_all]), "by system": (panel, by, {"by": by}, [of_all]),
+        "two uniform": (alone, system[at].tolist(), {}, [of_one]),
+        "between": (panel, only, {"by": by, "between": two}, [of_all, of_one]),
+    }  # fmt: skip
+    for seed, (kind, (votes, groups, how, alphas)) in product(range(draws), draws_of.items()):
+        sheet = jurors.audit.plan(votes, MOST_LABELS, seed=seed, **how)
+        for alpha in alphas:
+            low, high = 0, len(sheet)
+            while high - low > 10:  # what is proved stays proved
+                middle = (low + high) // 2
+                some = SystemBets.of(votes, groups, _labelled(sheet, key, middle), scaled)
+                steps = some.steps([some.of_pair(*map(some.design.systems.index, two))])[side < 0]
+                proved = bool(refuted(steps, np.zeros(1), side, alpha)[0])
+                low, high = (low, middle) if proved else (middle, high)
+            needed[f"{kind} {alpha}"].append(high)
+        last = SystemBets.of(votes, groups, _labelled(sheet, key, len(sheet)), scaled)
+        if kind not in ("uniform", "by system"):
+            continue
+        for blocks, truth_of in (
+            ([last.of_system(k) for k in range(len(rates))], rates),
+            ([last.of_pair(a, b) for a, b in pairs], leads),
+        ):
+            lows, highs = last.steps(blocks)
+            one = (1 - LEVEL) / len(blocks)
+            held += not (refuted(lows, truth_of, 1, one) | refuted(highs, truth_of, -1, one)).any()
+    labels = {kind: float(np.mean(some)) for kind, some in needed.items()}
+    first, *others = labels.values()
+    cells = [f"{first:.0f}", *(f"{n:.0f} ({n / first:.2f})" for n in others)]
+    about = f"{name}, {len(true)} systems, {len(panel.jurors)} judges"
+    return (about, f"{gaps[closest]:.2f}", *cells, f"{held} of {4 * draws}"), np.log(list(labels.values()))
 
 
 def _labelled(sheet: Any, key: dict[Any, Any], labels: int) -> Any:

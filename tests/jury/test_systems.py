@@ -486,6 +486,7 @@ def test_a_system_with_few_items_changes_no_interval_of_the_others_and_many_syst
     assert together.differences[0].b == "tiny" or width[1] == pytest.approx(width[0], rel=0.1)
     by_name = {(d.a, d.b): d.high - d.low for d in together.differences}
     assert by_name["a", "b"] == pytest.approx(width[0], rel=0.1)
+    assert together.with_gold[50].rate == pytest.approx(alone.with_gold[50].rate, rel=0.1)
     many = jurors.systems(judged({f"s{k}": 0.5 for k in range(30)}, items=12)[0], by="model")
     assert "10 more systems" in many.to_text()
     assert len(many.to_text(full=True).splitlines()) > 400

@@ -242,7 +242,7 @@ def systems(
         first, second = rates[a][0], rates[b][0]
         if lead is not None and first is not None and second is not None:  # what the rates say
             lead = first - second
-        paired = bets.questions is not None and design.shared(a, b) > 0
+        paired = bets.questions is not None and bool((design.row[[a, b]] >= 0).all(axis=0).any())
         ends = None if lead is None else unit * lead, unit * low, unit * high
         found.append(AuditedDifference(design.systems[a], design.systems[b], *ends, paired))
         is_better[a, b], is_better[b, a] = low > 0, high < 0

@@ -58,10 +58,6 @@ class SystemDesign:
         """Systems: how many items each has."""
         return np.asarray((self.row >= 0).sum(axis=1))
 
-    def shared(self, a: int, b: int) -> int:
-        """How many questions both systems answered."""
-        return int(((self.row[a] >= 0) & (self.row[b] >= 0)).sum())
-
     def questions(self, seed: int) -> Integers:
         """The random order of the questions."""
         return np.random.default_rng((seed, 0)).permutation(self.row.shape[1])

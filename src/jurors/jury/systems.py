@@ -110,7 +110,7 @@ class SystemDifference:
 
 @dataclass(frozen=True, slots=True)
 class GoldWidths:
-    """Half widths of intervals, in the mean over systems and over pairs."""
+    """Half widths of intervals, in the mean over the systems that are ranked and over their pairs."""
 
     rate: float
     difference: float
@@ -711,7 +711,8 @@ def _gold_widths(
     prior: Floats, unknown: Floats, items: Floats, noise: float, z: float, unit: float
 ) -> dict[int, GoldWidths]:
     """Predict half widths without gold (0) and with so many gold items, drawn at random from all."""
-    widths: dict[int, GoldWidths] = {}
+    widths, ranked = dict[int, GoldWidths](), np.flatnonzero(items >= _FEWEST_ITEMS)
+    first, second = ranked[np.array(np.triu_indices(len(ranked), 1))]
     for number in (0, *_GOLD_NUMBERS):
         if 2 * number > items.sum():
             break
@@ -719,9 +720,8 @@ def _gold_widths(
         left = 1 - drawn / np.maximum(items, 1.0)
         known = np.linalg.inv(np.linalg.inv(prior) + np.diag(drawn) / noise) * np.outer(left, left)
         alone = np.diag(known) + unknown * left
-        pairs = alone[:, None] + alone[None, :] - 2 * known
-        of_pairs = pairs[np.triu_indices(len(items), 1)]
-        halves = (np.minimum(z * np.sqrt(np.maximum(x, 0.0)), most) for x, most in ((alone, 0.5), (of_pairs, 1.0)))
+        pairs = alone[first] + alone[second] - 2 * known[first, second]
+        halves = (np.minimum(z * np.sqrt(np.maximum(x, 0.0)), most) for x, most in ((alone[ranked], 0.5), (pairs, 1.0)))
         widths[number] = GoldWidths(*(float(half.mean()) * unit if len(half) else 0.0 for half in halves))
     return widths
 

@@ -68,11 +68,11 @@ def _read_promptfoo(files: Files) -> Records:
                 test = result["testCase"] if result["testCase"].is_record else Node({})
                 variables = result["vars"] if result["vars"].is_record else test["vars"]
                 provider = _provider(result["provider"])
-                about = {"description": test["description"].value, "metadata": test["metadata"].value}
                 label = prompt["label"].text() if prompt.is_record else ""  # often the whole template
                 sent = label if 0 < len(label) <= _LONGEST_LABEL else f"prompt {result['promptIdx'].text()}"
-                about |= {"provider": provider, "model": provider, "prompt": sent, "file": path.stem}
-                fields = {"vars": variables.value, **about}
+                fields = {"vars": variables.value, "description": test["description"].value,
+                          "metadata": test["metadata"].value, "provider": provider, "model": provider,
+                          "prompt": sent, "file": path.stem}  # fmt: skip
                 questions[given[0].item] = f"test {result['testIdx'].text()} {variables.value}"
                 log.describe(given[0].item, {"question": question, "answer": answer}, fields)
             verdicts += given
