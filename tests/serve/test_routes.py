@@ -23,7 +23,7 @@ from starlette.testclient import TestClient
 import jurors
 from jurors.cli import main
 from jurors.errors import OptionError
-from jurors.serve.app import Settings, Upkeep, _listener
+from jurors.serve.app import SETTINGS, Settings, Upkeep, _listener, run
 from jurors.serve.grading import ProjectReader, VersionedCache
 
 SHOP = "/v1/projects/shop"
@@ -365,6 +365,27 @@ def test_answers_do_not_wait_for_acknowledgements() -> None:
 def test_a_port_that_is_taken_is_one_line() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(OptionError, match="cannot listen on 127"):
         _listener(Settings(port=taken.getsockname()[1]))
+
+
+def test_connections_are_limited_and_as_many_files_may_be_open_as_the_system_allows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    resource = pytest.importorskip("resource")
+    before, limits = resource.getrlimit(resource.RLIMIT_NOFILE), []
+
+    def serve(server: Any, sockets: list[socket.socket]) -> None:
+        limits.extend([server.config.limit_concurrency, resource.getrlimit(resource.RLIMIT_NOFILE)[0]])
+        sockets[0].close()
+
+    monkeypatch.setattr("uvicorn.Server.run", serve)
+    monkeypatch.setattr("jurors.serve.app.configure_logging", lambda: None)
+    monkeypatch.setenv(SETTINGS, "")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (512, before[1]))
+    try:
+        run(Settings(store=str(tmp_path / "votes.db"), port=0))
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    assert limits == [1_000, min(65_536, before[1]) if before[1] > 0 else 65_536]
 
 
 def test_what_is_remembered_of_projects_is_bounded(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -254,7 +254,7 @@ BASE = 50  #: items of the shortest block; so many items without a vote count as
 _MOST_BLOCKS = 256  # blocks that are stored: then neighbours are merged
 _SURE = 0.01  # chance that independent items look dependent
 _CAREFUL = 0.9  # chance that the size of a block is not taken too small
-_FEW, _ENOUGH = 8, 20  # degrees of freedom: to see strong dependence, and to know that there is little
+_FEW, _ENOUGH = 4, 20  # degrees of freedom: to see strong dependence, and to know that there is little
 _FEWEST_ITEMS, _ENOUGH_ITEMS = 500, 1000  # for the same
 
 
@@ -320,17 +320,17 @@ class BlockHistory:
         kept = ~(is_short & (ends > since) & (starts < until))
         places = [0, *sorted(changes), np.inf]
         steady = [counts[kept & (starts >= begin) & (ends <= end)] for begin, end in pairwise(places)]
-        largest, factor, is_known = 1.0, 1, False
+        largest, factor, few, is_known = 1.0, 1, _FEW, False
         while True:
             each = np.sum([_chi_square(blocks, factor) for blocks in steady], axis=0)  # 2 x series
             every = each.sum(axis=1)
-            if every[1] < _FEW:
+            if every[1] < few:
                 return largest, is_known or (factor == 1 and not every[1])
             for (statistic, freedom), enough in ((every, _ENOUGH), (each[:, series], np.inf)):
                 is_known |= freedom >= enough and bool(ends[-1] >= _ENOUGH_ITEMS)
-                if freedom >= enough or (freedom >= _FEW and chdtrc(freedom, statistic) < _SURE):
+                if freedom >= enough or (freedom >= few and chdtrc(freedom, statistic) < _SURE):
                     largest = max(largest, float(statistic / chdtri(freedom, _CAREFUL)))
-            factor *= 2
+            factor, few = 2 * factor, 2 * _FEW  # of longer blocks, the limit of few would be far too high
 
     def to_dict(self) -> dict[str, Any]:
         """JSON's own types."""
