@@ -1,10 +1,11 @@
-"""How time and memory of `jurors grade` and `jurors label` grow: `python benchmarks/growth.py`, 20 minutes or more.
+"""How time and memory of `jurors grade` and `jurors label` grow: `python benchmarks/growth.py`, some ten minutes.
 
 Two series of Parquet files that DuckDB makes: ever more votes of a panel of 30 jurors, and 1,000,000 votes of ever more
 jurors (five votes per item; of three jurors, three). Every measurement is a process of its own, from the shell to the
 card or to the Parquet file of labels, in processor time, because a machine may be busy. A run goes on where another in
-the same `--folder` ended. The table goes to `benchmarks/printed/growth.md`, with exponents fitted to the points of a
-million votes or more, and the chart to `docs/guides/pictures/growth.png`.
+the same `--folder` ended, and the table says so. It goes to `benchmarks/printed/growth.md`, with exponents fitted to
+the points of a million votes or more, and the chart to `docs/guides/pictures/growth.png`; with `--most`, nothing is
+written.
 """
 
 from __future__ import annotations
@@ -106,6 +107,7 @@ def main() -> None:
     )
     asked = parser.parse_args()
     rows: list[dict[str, Any]] = []
+    load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory(prefix="jurors-growth-") as temporary:
         folder = asked.folder or Path(temporary)
         kept = folder / "growth.jsonl"
@@ -123,11 +125,13 @@ def main() -> None:
                     row = {**what, **{name: min(run[name] for run in runs) for name in runs[0]}}
                     with kept.open("a") as file:
                         file.write(json.dumps(row) + "\n")
+                    print(json.dumps(row), file=sys.stderr, flush=True)
                 rows.append(row)
     lines = [
         "# Growth of time and memory",
         "",
-        "Made by `python benchmarks/growth.py`. Two cores; DuckDB may use 3 GB.",
+        f"Made by `python benchmarks/growth.py` in {'several runs' if known else 'one run'}. {os.cpu_count()} cores, "
+        f"on which {load:.1f} processes were running at its beginning; DuckDB may use 3 GB.",
         "",
     ]
     lines += [
@@ -143,8 +147,10 @@ def main() -> None:
             points = [r for r in rows if (r["series"], r["command"]) == (series, command) and r["votes"] >= _FITTED]
             fitted = ", ".join(f"{of} {exponent(points, series, of):.2f}" for of in ("processor", "memory"))
             lines.append(f"- {command}, by the number of {series}: {fitted}")
-    (HERE / "benchmarks" / "printed" / "growth.md").write_text("\n".join(lines) + "\n")
     print("\n".join(lines))
+    if asked.most < max(VOTES):
+        return
+    (HERE / "benchmarks" / "printed" / "growth.md").write_text("\n".join(lines) + "\n")
     chart(rows).save(HERE / "docs" / "guides" / "pictures" / "growth.png", scale_factor=1)
 
 

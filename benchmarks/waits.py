@@ -3,7 +3,8 @@
 Commands of the shell are measured from start to exit with compiled modules, calls in Python after a first small one.
 Every measurement is a process of its own, the checkouts take turns, and the least processor time of each counts. A row
 with a bound must stay within it. Rivals do what they can do of the same; the ratio beside each is its time over ours.
-`--rivals PYTHON` is the interpreter that has them (crowd-kit, cleanlab, snorkel, ppi-python, pandas, duckdb), and those
+`--rivals PYTHON` is the interpreter that has them, best of an environment of their own: `python -m venv rivals` and
+`rivals/bin/pip install crowd-kit cleanlab snorkel ppi-python pandas duckdb`, which install beside each other. Those
 that it lacks are left out with a reason. `--rows TEXT` selects rows by name, `--most SECONDS` ends a measurement that
 takes longer, `--write` puts the table into `benchmarks/printed/waits.md`.
 """
@@ -28,6 +29,7 @@ HERE = Path(__file__).resolve().parents[1]
 CROWDS = (825, 5_000, 50_000)
 VOTES_EACH = 20  # per juror
 JURORS_EACH = 5  # per item
+_MOST_MEMORY = 12 << 30  # bytes of addresses for a rival: a table of 50,000 columns would fill any machine
 
 _CHILD = """
 import json, sys, time
@@ -160,9 +162,12 @@ def main() -> None:
     parser.add_argument(
         "--rivals", default=sys.executable, metavar="PYTHON", help="the interpreter that has the rivals"
     )
-    parser.add_argument("--write", action="store_true", help="write the table to benchmarks/printed/waits.md")
+    parser.add_argument("--write", action="store_true", help="write all rows to benchmarks/printed/waits.md")
     parser.add_argument("--most", type=float, default=120.0, help="seconds until a measurement is ended")
     asked = parser.parse_args()
+    if asked.write and asked.rows:
+        parser.error("--write takes all rows, in one run")
+    load = os.getloadavg()[0]
     checkouts = [*(path.resolve() for path in asked.against), HERE]
     wanted = [row for row in rows() if any(part in row.name for part in asked.rows or [""])]
     with tempfile.TemporaryDirectory(prefix="jurors-waits-") as temporary:
@@ -192,7 +197,8 @@ def main() -> None:
                 lines.append(f"{verb}: time grows as jurors and votes to the power {exponent:.2f}")
                 print(lines[-1])
     if asked.write:
-        title = "# Waits\n\nMade by `python benchmarks/waits.py`: processor seconds.\n\n```text\n"
+        busy = f"with {load:.1f} processes running at the beginning and {os.getloadavg()[0]:.1f} at the end"
+        title = f"# Waits\n\nMade by `python benchmarks/waits.py`: processor seconds, {busy}.\n\n```text\n"
         (HERE / "benchmarks" / "printed" / "waits.md").write_text(title + "\n".join(lines) + "\n```\n")
 
 
@@ -218,12 +224,9 @@ def _rival(python: str, name: str, code: tuple[str, str], folder: Path, most: fl
     probe = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({name!r}) is None)"
     if subprocess.run([python, "-c", probe]).returncode:
         return f"{name} not installed"
-    seconds, _ = _process([python, "-c", _CHILD, *code, "2"], HERE, folder, most, from_start=False)
-    return (
-        f"{name} {_seconds(seconds)} ({seconds / ours:,.0f})"
-        if math.isfinite(seconds)
-        else f"{name} too long or failed"
-    )
+    limited = f"import resource\nresource.setrlimit(resource.RLIMIT_AS, ({_MOST_MEMORY}, {_MOST_MEMORY}))\n{code[0]}"
+    seconds, _ = _process([python, "-c", _CHILD, limited, code[1], "2"], HERE, folder, most, from_start=False)
+    return f"{name} {_seconds(seconds)}" + (f" ({seconds / ours:.3g})" if math.isfinite(seconds) else "")
 
 
 def _process(command: list[str], checkout: Path, folder: Path, most: float, *, from_start: bool) -> tuple[float, float]:

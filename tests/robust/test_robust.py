@@ -138,6 +138,28 @@ def test_control_c_while_labels_are_written_leaves_nothing_of_them(tmp_path: Pat
     assert [path.name for path in tmp_path.iterdir()] == ["votes.csv"]
 
 
+def test_a_long_pipe_takes_disk_and_no_memory() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.random((50_000, 1)) < 0.6
+    said = np.where((rng.random((50_000, 3)) < [0.7, 0.8, 0.9]) == truth, "yes", "no").tolist()
+    block = "".join(f"{','.join(row)}\n" for row in said).encode()  # half a megabyte
+    peaks = []
+    for blocks in (10, 200):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "jurors", "grade", "-"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
+        )
+        assert process.stdin is not None
+        process.stdin.write(b"ann,bob,cy\n")
+        for _ in range(blocks):
+            process.stdin.write(block)
+        process.stdin.close()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        assert process.returncode == 0
+        peaks.append(usage.ru_maxrss / 1024)
+    assert peaks[1] - peaks[0] < len(block) * 190 / 2**20 / 2
+
+
 @pytest.mark.parametrize("command", ["grade", "report -o out.html"])
 def test_a_terminal_shows_what_takes_long_until_control_c_ends_it(command: str, tmp_path: Path) -> None:
     item, vote = np.divmod(np.arange(600_000), 5)

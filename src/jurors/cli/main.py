@@ -96,7 +96,8 @@ def heeding_signals() -> Iterator[None]:
         return
     usual = (signal.SIG_DFL, signal.default_int_handler)  # `nohup` ignores one
     handled = {number: before for number in ENDING if (before := signal.getsignal(number)) in usual}
-    _signals.stopped_by = 0
+    global _stopped_by, _insists
+    _stopped_by, _insists = 0, False
     hook, sys.unraisablehook = sys.unraisablehook, _stop_again
     for number in handled:
         signal.signal(number, _stop)
@@ -111,50 +112,43 @@ def heeding_signals() -> Iterator[None]:
 @contextmanager
 def insisting() -> Iterator[None]:
     """Send a signal again, for as long as the block goes on: a library that is being imported may swallow it."""
-    before, _signals.insist = _signals.insist, True
+    global _insists
+    before, _insists = _insists, True
     try:
         yield
     finally:
-        _signals.insist = before
+        _insists = before
 
 
 def _stop(number: int, frame: Any) -> None:
-    fault, is_own = sys.exception(), _signals.is_own
-    _signals.stopped_by, _signals.is_own = number, False
+    global _stopped_by
+    _stopped_by, fault = number, sys.exception()
     while fault is not None and not isinstance(fault, KeyboardInterrupt) and type(fault).__name__ != _INTERRUPTED:
         fault = fault.__context__
-    timer = threading.Timer(_PATIENCE, _send_again)
+    timer = threading.Timer(0.5, _send_again)
     timer.daemon = True
     timer.start()
-    if fault is None or not is_own:  # else what is half done is being cleared away
+    if fault is None:  # else what is half done is being cleared away
         raise Stopped
 
 
 def _stop_again(fault: Any) -> None:
-    """Send a signal again a moment later that came during Python's clean-up, where nothing can be raised."""
+    """Have a signal sent again that came during Python's clean-up, where nothing can be raised."""
+    global _insists
     if isinstance(fault.exc_value, Stopped):
-        threading.Timer(0.05, os.kill, (os.getpid(), _signals.stopped_by)).start()
+        _insists = True
     else:
         sys.__unraisablehook__(fault)
 
 
 def _send_again() -> None:
-    if _signals.insist:
-        _signals.is_own = True
-        os.kill(os.getpid(), _signals.stopped_by)
+    if _insists:
+        os.kill(os.getpid(), _stopped_by)
 
 
-class _Signals:
-    """Which signal requested the end, and whether it is sent again until that comes."""
-
-    stopped_by = 0  #: shells expect 128 and its number as the exit status; libraries hide which one it was
-    insist = False
-    is_own = False  #: the next one is sent again, and not by the user
-
-
-_signals = _Signals()
+_stopped_by = 0  # shells expect 128 and its number as the exit status; libraries hide which one it was
+_insists = False
 _INTERRUPTED = "InterruptException"  # of DuckDB
-_PATIENCE = 0.5  # seconds until a signal is sent again
 
 # -- the group of commands --------------------------------------------------------------------------------------------
 
@@ -293,7 +287,7 @@ class LazyGroup(click.Group):
         except OSError:  # not even an error message can be written
             sys.exit(2)
         except KeyboardInterrupt:  # before or after the command
-            sys.exit(_status())
+            sys.exit(128 + (_stopped_by or signal.SIGINT))
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
         """Parse; `--help` is printed here."""
@@ -327,13 +321,13 @@ def _errors_as_one_line() -> Iterator[None]:
     except click.exceptions.Exit:  # a RuntimeError, but no fault
         raise
     except KeyboardInterrupt:
-        _end(_status(), "Aborted!")
+        _end(128 + (_stopped_by or signal.SIGINT), "Aborted!")
     except Exception as error:
         if isinstance(error, RuntimeError):
             from jurors.votes.io.local_files import is_interrupt
         # Libraries turn a signal into errors of their own; Ctrl-C may come while DuckDB reads or a network is trained.
-        if _signals.stopped_by or (isinstance(error, RuntimeError) and is_interrupt(error)):
-            _end(_status(), "Aborted!")
+        if _stopped_by or (isinstance(error, RuntimeError) and is_interrupt(error)):
+            _end(128 + (_stopped_by or signal.SIGINT), "Aborted!")
         if isinstance(error, JurorsError):
             _end(2, f"jurors: {' '.join(without_secrets(str(error)).split())}")
         if isinstance(error, MemoryError):
@@ -351,11 +345,6 @@ def _errors_as_one_line() -> Iterator[None]:
             reason = "standard output is closed" if isinstance(error, io.UnsupportedOperation) else error.strerror
             _end(2, f"jurors: cannot write the output: {reason or error}")
         raise
-
-
-def _status() -> int:
-    """The exit status after a signal."""
-    return 128 + (_signals.stopped_by or signal.SIGINT)
 
 
 def _end(status: int, line: str = "") -> NoReturn:

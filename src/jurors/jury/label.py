@@ -327,10 +327,10 @@ class EngineLabelling:
     `collect`.
     """
 
-    def __init__(self, counted: CountedItems, by_tuple: Labelling) -> None:
+    def __init__(self, counted: CountedItems, by_tuple: Labelling, order: str = "") -> None:
         is_taken = not set(counted.part_names).isdisjoint(_RESERVED[1:])  # a column is called label, say
         self.counted = replace(counted, part_names=()) if is_taken else counted
-        self.by_tuple = by_tuple
+        self.by_tuple, self._order = by_tuple, order  #: a column of `by_item`
         self.labels, self.method, self.partition = by_tuple.labels, by_tuple.method, by_tuple.partition
         self.wrong_labels = by_tuple.wrong_labels
 
@@ -347,10 +347,6 @@ class EngineLabelling:
         object
             As `duckdb.DuckDBPyRelation`, `polars.LazyFrame`, a frame of Spark, Dask or Ibis.
         """
-        return self._frame()
-
-    def _frame(self, *order: str) -> Any:
-        """The frame, sorted by columns that the engine has of the items."""
         import narwhals as nw
 
         columns = self.by_tuple._label_columns(np.arange(len(self.by_tuple)))
@@ -358,7 +354,7 @@ class EngineLabelling:
         names = self.counted.part_names
         parts = [nw.col(f"part{k}").alias(name) for k, name in enumerate(names)]
         table = self.counted.with_columns(columns)
-        table = table.sort(*order) if order else table
+        table = table.sort(self._order) if self._order else table
         return table.select(*(() if "item" in names else ("item",)), *parts, *columns).to_native()
 
     def collect(self) -> Labelling:
@@ -441,9 +437,9 @@ def label_on_disk(
         rows = counted.named().to_native().project("item, row_number() OVER () AS row")
         first = nw.from_native(rows.aggregate("item, min(row) AS row"))
         ordered = replace(counted, by_item=counted.by_item.join(first, on="item"))
-        labelled = EngineLabelling(ordered, _label(counted.votes, None, None, grading, {}))
+        labelled = EngineLabelling(ordered, _label(counted.votes, None, None, grading, {}), "row")
         with atomic_path(path) as draft, table.watching():
-            labelled._frame("row").write_parquet(str(draft))
+            labelled.to_frame().write_parquet(str(draft))
         return labelled.by_tuple
 
 

@@ -17,7 +17,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.util import find_spec
-from itertools import compress
 from typing import Any, Unpack
 
 import numpy as np
@@ -339,11 +338,8 @@ class Frame:
         columns = [column(one, "") if is_plain else one.to_list() for one, is_plain in zip(series, plain, strict=True)]
         if len(head) > most:
             return profile_columns(self.names, columns), {}
-        is_kept = [
-            one and not (kind.is_decimal() or kind in (nw.Int128, nw.UInt128))
-            for one, kind in zip(plain, self.kinds, strict=True)
-        ]
-        return profile_columns(self.names, columns, len(head)), dict(compress(enumerate(columns), is_kept))
+        coded = {k: one for k, one in enumerate(columns) if isinstance(one, tuple) and not _narrower(self.kinds[k])}
+        return profile_columns(self.names, columns, len(head)), coded
 
     def _count_distinct(self, columns: Sequence[int]) -> tuple[int, Sequence[int]]:
         """How many rows there are, and how many distinct values of these columns."""
@@ -372,13 +368,17 @@ class Frame:
             table = table.select(*(decoded(table[:, k]).alias(f"c{k}") for k in layout.kept))
         else:
             table = numbered(table, layout.kept)
-        # labels and names of a type that Python has no number for are compared in one that it has
         compared = {k: self.kinds[k] for k in (layout.juror, layout.label, *layout.votes) if k is not None}
-        narrower: dict[int, Any] = {k: nw.Int64 for k, kind in compared.items() if kind in (nw.Int128, nw.UInt128)}
-        narrower |= {k: nw.Float64 for k, kind in compared.items() if kind == nw.Decimal}
-        if narrower:
+        if narrower := {k: to for k, kind in compared.items() if (to := _narrower(kind)) is not None}:
             table = table.with_columns(*(nw.col(f"c{k}").cast(kind) for k, kind in narrower.items()))
         return table
+
+
+def _narrower(kind: Any) -> Any:
+    """The type in which labels and names are compared of a type that Python has no number for; None for others."""
+    import narwhals as nw
+
+    return nw.Int64 if kind in (nw.Int128, nw.UInt128) else nw.Float64 if kind == nw.Decimal else None
 
 
 def open_frame(frame: Any) -> Frame:

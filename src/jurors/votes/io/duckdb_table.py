@@ -60,17 +60,11 @@ BLANKS = "".join(filter(str.isspace, map(chr, range(0x3001))))  #: what str.stri
 
 _MOST_HEADS = 16  # files whose first bytes are held
 _MOST_CELLS = 2_000_000  # of a small file, most of them empty
-_FIRST_BYTES, _SURE_LINES = 1 << 12, 5  # beside a delimiter's line, the names and one that is cut off
 
 
 def has_rows(con: duckdb.DuckDBPyConnection, part: TablePart) -> bool:
     """Whether there is anything below the column names."""
-    if part.held is not None:
-        return True
-    first = [line for line in part.head[:_FIRST_BYTES].splitlines() if line.strip()][1:_SURE_LINES]
-    if part.call.startswith("read_csv") and len(first) == _SURE_LINES - 1 and b'"' not in b"".join(first):
-        return True
-    return con.execute(f"SELECT 1 FROM {_relation([part])} LIMIT 1").fetchone() is not None
+    return part.held is not None or bool(con.execute(f"SELECT 1 FROM {_relation([part])} LIMIT 1").fetchall())
 
 
 def open_part(con: duckdb.DuckDBPyConnection, part: TablePart, *, sample: int | None = None) -> TablePart:
@@ -212,15 +206,6 @@ _LOOKED_AT = 20_480  # records, to see what they hold
 _MOST_KEYS = 100
 
 
-def _unknown(path: str, known: Sequence[str]) -> VotesError:
-    """The error about a column that does not exist, with the nearest name."""
-    try:
-        match_name(path, known, "column")
-    except VotesError as error:
-        return error
-    return VotesError(f"there is no column {path!r}", code="unknown_name", name=path)
-
-
 # -- the table --------------------------------------------------------------------------------------------------------
 
 _POLL_SECONDS = 0.1
@@ -353,10 +338,7 @@ class SourceTable:
         The path has keys of records, or places in lists (from 0), after the name of a column. A column of text may
         hold JSON.
         """
-        home = home_of(self.names, path)
-        if home is None:
-            raise _unknown(path, self.names)
-        place, steps = home
+        place, steps = home_of(self.names, path) or (find_column(self.names, path), [])
         cell, kind, at = f"c{place}", self.types[place], self.names[place]
         if kind != "JSON":
             cell = f"to_json({cell})" if _is_nested(kind) else f"TRY_CAST({cell}::VARCHAR AS JSON)"
@@ -372,7 +354,8 @@ class SourceTable:
                 rows = f"SELECT {cell} AS v FROM {self.sql} WHERE json_type({cell}) = 'OBJECT' LIMIT {_LOOKED_AT}"
                 keys = f"SELECT DISTINCT key FROM (SELECT unnest(json_keys(v)) AS key FROM ({rows})) ORDER BY key"
                 known = [f"{at}.{key}" for (key,) in self.con.execute(keys).fetchmany(_MOST_KEYS)]
-                raise _unknown(path, [*known, *(name for name in self.names if name != at)] if known else self.names)
+                known = [*known, *(name for name in self.names if name != at)] if known else list(self.names)
+                match_name(path, [name for name in known if name != path], "column")
             cell, at = inside, f"{at}.{step}"
         return self._with(path, cell, "JSON", (self.names[place],))
 
