@@ -137,7 +137,7 @@ class Labelling(Drawable):
     counts: NDArray[np.int64] | None = None  #: how many items each row represents; None: one each
     groups: NDArray[Any] | None = None  #: the group of each item, where groups were labelled separately
     listed: NDArray[np.int64] | None = None  #: the positions of the items to list, in this order; None: all
-    is_review: bool = False  #: whether a person fills in the column `label`; the panel's own is `panel_label`
+    is_review: bool = False  #: whether the column `label` is for a person to fill in
     votes: Mapping[str, tuple[Label | None, ...]] | None = None  #: juror -> votes on the items that are listed
     texts: Mapping[str, tuple[str, ...]] | None = None  #: column -> texts of the items that are listed
     expected: float | None = None  #: the share of wrong labels, where gold items say more than the probabilities
