@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from jurors.audit import compare, plan, result
+from jurors.audit.result import PairedDifferences, Share
 from jurors.cli.main import main
 from jurors.errors import OptionError, VotesError
 from jurors.votes.table import Votes
@@ -41,6 +42,11 @@ def test_an_estimated_lead_belongs_to_its_interval() -> None:
         known = [lead for lead in compare(VOTES, labelled).leads.values() if lead.estimate is not None]
         assert len(known) > 1
         assert all(lead.interval[0] <= (lead.estimate or 0) <= lead.interval[1] for lead in known)
+
+
+def test_a_lead_of_nothing_has_no_sign() -> None:
+    lead = PairedDifferences({("ann", "bob"): Share(-0.0002, (-0.1, 0.1))}, 10, 0.95)
+    assert "-0.0" not in lead.to_text()
 
 
 def test_two_jurors_who_never_differ_are_equal_for_sure() -> None:

@@ -27,6 +27,10 @@ def test_plan_writes_a_blind_sheet_and_the_votes_beside(tmp_path: Path) -> None:
     beside = (tmp_path / "sheet.votes.csv").read_text().splitlines()
     assert beside[0] == "draw,of,item,vote of ann,vote of bob,vote of cy,label,chance,seed,drawn_from"
     assert len(beside) == 9
+    assert (
+        "There are only 60 items to draw"
+        in _run("plan", tmp_path / "votes.csv", "-n", "500", "-o", tmp_path / "all.csv")[1]
+    )
     status, more = _run("plan", tmp_path / "votes.csv", "-n", "2", "--after", sheet)
     assert (status, more.splitlines()[1].split(",")[:2]) == (0, ["9", "10"])
 

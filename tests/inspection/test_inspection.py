@@ -239,6 +239,13 @@ def test_labels_that_are_no_labels_are_told(change: Any, kind: str) -> None:
     assert kind in kinds(look(csv_of("ann,bob,cy,dee", rows)))
 
 
+@pytest.mark.parametrize("width", [1, 2])
+def test_too_few_jurors_can_be_audited(width: int) -> None:
+    found = look(csv_of(",".join(("ann", "bob")[:width]), [row[:width] for row in wide(rows=60)]))
+    assert found.obstacles
+    assert "audit plan" in found.steps[-1].command
+
+
 def test_a_slip_is_seen_among_thousands_of_votes() -> None:
     rows = wide(rows=600)
     rows[7][1] = "aa"

@@ -228,8 +228,9 @@ def test_items_of_another_test_are_compared_by_the_scores() -> None:
     other = jurors.Votes.from_matrix(
         before.codes, jurors=RUN_NAMES, labels=("pass", "fail"), items=[f"x{k}" for k in range(ITEMS)]
     )
+    assert "give the earlier votes" in changes(votes(), jurors.grade(before).to_dict())["ann"].reason
     gate = changes(votes(), other)["ann"]
-    assert gate.reason.startswith("not paired")
+    assert gate.reason == "not paired: the scores of both runs are compared"
     assert gate.interval is not None
     assert gate.interval[0] < 0 < gate.interval[1]
 

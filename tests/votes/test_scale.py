@@ -96,6 +96,8 @@ def test_what_was_recognised_is_said_and_what_is_plain_is_not() -> None:
     (note,) = said(ratings())
     assert note.startswith("taken for ordered levels, 1 < 2 < 3 < 4 < 5 (")
     assert "scale='ordinal'" in said(breeds())[0]
+    stars = Votes.from_matrix([["★★", "★", "★★★"], ["★", "★★", "★★"]], scale="ordinal")
+    assert stars.labels == ("★", "★★", "★★★")
     assert said(ratings(), scale="ordinal") == said([["a", "b", "c"]] * 3) == said([[0, 1, 1]] * 3) == []
     graded = jurors.grade(ratings())
     assert note in {alarm.message for alarm in graded.alarms if alarm.level == "note"}

@@ -122,16 +122,14 @@ def juror_changes(evaluation: Evaluation, votes: Votes | None, baseline: Any) ->
         message = f"baseline= was graded at level {earlier.level:g}, these votes at {evaluation.level:g}"
         raise OptionError(message, name="baseline")
     paired = {} if votes is None or earlier.votes is None else _paired_changes(evaluation, votes, earlier)
-    now, changes = evaluation.calibrated, {}
+    now, changes, reason = evaluation.calibrated, {}, "not paired: the scores of both runs are compared"
+    reason += "; to pair them, give the earlier votes as baseline=" if earlier.votes is None else ""
     for juror in both:
         score, ends = earlier.score[juror], earlier.interval.get(juror)
         changes[juror] = Change(None, None, "one of the runs has no score")
         if now is not None and now.score[juror] is not None and score is not None and ends is not None:
             change = difference(now.score[juror], now.interval["score"][juror], score, ends)
-            changes[juror] = Change(
-                *change,
-                "not paired: the scores of both runs are compared; give the earlier votes as baseline= to pair them",
-            )
+            changes[juror] = Change(*change, reason)
         if pair := paired.get(juror):
             changes[juror] = Change(pair.value, pair.interval, f"{pair.changed:,} of {pair.items:,} votes changed")
     return changes

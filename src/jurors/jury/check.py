@@ -795,9 +795,8 @@ def check(
     what = "alarm" if fail_on == "alarm" else "warning or alarm"
     level = highest_level(tuple(alarm for alarm in loud if alarm.reason not in _OF_GATES))
     if distrust:
-        verdict = f"ALARM: do not use these grades ({distrust} raised; {about})"
-        if level != "alarm":
-            verdict = f"FAIL: {count_noun(distrust, str(level))} ({about})"
+        grave = f"ALARM: do not use these grades ({distrust} raised; {about})"
+        verdict = grave if level == "alarm" else f"FAIL: {count_noun(distrust, str(level))} ({about})"
         verdict += f"; {counts}" if outcomes else ""
     elif not failed and not unknown:
         verdict = f"OK: no {what}{f', {counts}' if outcomes else ''} ({about})"
