@@ -44,7 +44,7 @@ WRITING = {
     "simulate": "simulate --items 40000 --jurors 5 --seed 1 -o out.csv",  # and out.truth.csv
     "plan": "plan --format csv -o out.csv",
     "inspect": "inspect votes.csv.gz --format json -o out.json",
-    "audit plan": "audit plan votes.csv.gz -o out.csv",  # and out.votes.csv
+    "audit plan": "audit plan votes.csv.gz --seed 1 -o out.csv",  # and out.votes.csv
     "audit result": "audit result votes.csv.gz --answers sheet.csv --format json -o out.json",
     "compare answers": "compare votes.csv.gz --answers sheet.csv --format csv -o out.csv",
     "bounds": "bounds more.csv --format json -o out.json",
@@ -161,8 +161,9 @@ class Trial:
         """The inputs, and old results where the new ones will go."""
         shutil.rmtree(self.folder, ignore_errors=True)
         shutil.copytree(self.inputs, self.folder)
-        for name in () if "--reference" in self.arguments else self.whole:
-            (self.folder / name).write_text("old\n")
+        if not any(option in self.arguments for option in ("--reference", "--state")):  # these go on with the old ones
+            for name in self.whole:
+                (self.folder / name).write_text("old\n")
         return self.folder
 
     def left_over(self) -> list[str]:
