@@ -20,6 +20,7 @@ _SMALL_FILE = 1 << 20
 _DATA_COMMANDS = ("convert", "simulate")
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\u200e\u200f]")
 _USAGE = re.compile(r"Usage: |Try '|\s*$|(?:ALARM|warning|note) ")
+_FOLDED = re.compile(r"^((?:ALARM|warning|note) .*)(?:\n  \S.*)+", re.MULTILINE)
 _PYTHON_WARNING = re.compile(r"^\S*\.py:\d+: \w*Warning: |^  warnings\.warn", re.MULTILINE)
 _FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)  #: a file's first lines as they are, in Markdown
 _SHARES = ("accuracy", "prevalence", "score")
@@ -58,7 +59,7 @@ def faults(case: Case, outcome: Outcome) -> list[str]:
 
 def _one_line(stderr: str) -> list[str]:
     """One line that says what is wrong; above it may stand how the command is used, and alarms of the votes."""
-    lines = [line for line in stderr.split("\n") if not _USAGE.match(line)]
+    lines = [line for line in re.sub(_FOLDED, r"\1", stderr).split("\n") if not _USAGE.match(line)]
     if len(lines) != 1:
         return [f"{len(lines)} lines for an error"]
     return [] if lines[0].startswith(("jurors: ", "Error: ")) else ["an unclear line"]

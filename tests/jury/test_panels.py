@@ -24,11 +24,14 @@ def test_a_panel_without_a_juror_is_the_panel_of_the_others(votes: jurors.Votes)
     found = jurors.panels(votes)
     assert [panel.without for panel in found.panels] == list(votes.jurors)
     assert found.cheapest is None
-    whole = jurors.label(votes).label
+    whole = jurors.label(votes)
+    assert found.whole.wrong_labels == pytest.approx(jurors.grade(votes).wrong_labels)
     for panel in found.panels:
-        rest = votes.take([j for j in votes.jurors if j != panel.without])
-        assert panel.wrong_labels == jurors.grade(rest).wrong_labels
-        assert panel.changed == np.mean(jurors.label(rest).label != whole)
+        changed = jurors.label(votes.take([j for j in votes.jurors if j != panel.without])).label != whole.label
+        assert panel.changed == np.mean(changed)
+        by_all = np.where(changed, whole.probability, 1 - whole.probability).mean()  # there are two labels
+        assert panel.wrong_labels == pytest.approx(by_all)
+        assert by_all >= 1 - whole.probability.mean()
     assert found.panels[-1].changed == min(panel.changed for panel in found.panels)
     assert "You lose least without coin" in str(found)
     counted = jurors.panels(jurors.Sketch.from_votes(votes))

@@ -1,8 +1,8 @@
 """`panels`: what each juror is worth, by the panel without it, and the cheapest panel that is about as good.
 
 Votes come in; a `PanelComparison` goes out. Each panel is graded and labels the items like a panel of its own. What is
-compared is what the votes of a panel let you know: how wide the intervals of its scores are, how many of its labels are
-expected to be wrong, which items get another label, and who leads.
+compared is what the votes of a panel let you know: how wide the intervals of its scores are, which items get another
+label, how many labels are then expected to be wrong by all votes, and who leads.
 """
 
 from __future__ import annotations
@@ -42,8 +42,7 @@ class Panel:
     jurors: tuple[str, ...]
     half_width: float  #: of the intervals of scores, in the mean over its jurors; infinite if they cannot be graded
     half_width_in_whole: float = math.inf  #: that of the same jurors in the whole panel
-    wrong_labels: float | None = None  #: the share of labels that is expected to be wrong
-    interval: tuple[float, float] | None = None  #: of this share
+    wrong_labels: float | None = None  #: the expected share of wrong labels, by the votes of the whole panel
     changed: float = 1.0  #: the share of items that get another label than by the whole panel
     leader: str | None = None  #: the juror with the highest lower end of its score
     price: float | None = None  #: of one item; None where no prices are given
@@ -180,9 +179,12 @@ def panels(
         raise OptionError("a price must be a number of at least 0", name="price")
     if not 0 <= most_changed <= 1:
         raise OptionError(f"most_changed must be a share from 0 to 1, got {most_changed!r}", name="most_changed")
-    graded, labels = _graded(votes, names, level)
-    if labels is None or graded.wrong_labels is None:
+    graded, counted = _graded(votes, names, level)
+    labels, place = _labels(graded, counted), {label: k for k, label in enumerate(graded.labels)}
+    if graded.partition is None or graded.wrong_labels is None:
         raise VotesError("these votes are not enough to compare panels; the alarms of jurors.grade(votes) say why")
+    posterior, weights = graded.partition.posterior[counted], votes.weights
+    is_known = ~np.isnan(graded.partition.probability[counted])
 
     def compared(group: Sequence[str]) -> Panel:
         about: dict[str, Any] = {
@@ -190,11 +192,18 @@ def panels(
             "price": None if prices is None else sum(prices[j] for j in group),
         }
         try:
-            evaluation, own = _graded(votes, group, level)
+            evaluation, rows = _graded(votes, group, level)
         except SketchError:  # too little is left: a juror of a trio that agrees with nobody
             return Panel(tuple(group), half_width=math.inf, **about)
-        changed = 1.0 if own is None else float(np.average(own != labels, weights=votes.weights))
-        return _panel(evaluation, group, changed=changed, **about)
+        if (own := _labels(evaluation, rows)) is not None:
+            codes = np.array([place[label] for label in own.tolist()])
+            right = posterior[np.arange(len(codes)), codes][is_known]
+            about["changed"] = float(np.average(own != labels, weights=weights))
+            about["wrong_labels"] = float(np.average(1 - right, weights=None if weights is None else weights[is_known]))
+        ends = {j: evaluation.interval_of("score", j) for j in evaluation.jurors}
+        known = [j for j in ends if not math.isnan(ends[j][0])]
+        leader = max(known, key=lambda j: ends[j][0]) if known else None
+        return Panel(tuple(group), half_width=mean_half_width(evaluation, group), leader=leader, **about)
 
     whole, without = compared(names), []
     for k, name in enumerate(names):
@@ -214,21 +223,12 @@ def panels(
     return replace(result, cheapest=min(alike, key=lambda x: (x.price or 0.0, x.changed)))
 
 
-def _graded(votes: Votes, group: Sequence[str], level: float) -> tuple[Evaluation, NDArray[Any] | None]:
-    """The grades of a panel, and the label that it gives each row."""
+def _graded(votes: Votes, group: Sequence[str], level: float) -> tuple[Evaluation, NDArray[np.int64]]:
+    """The grades of a panel, and the decision tuple of each row."""
     evaluation, counted, _ = grade_rows(votes.take(list(group)), level=level)
-    if evaluation.partition is None:
-        return evaluation, None
-    chosen = evaluation.partition.chosen[counted.tuple_of_row]
-    return evaluation, np.array(evaluation.labels, dtype=object)[chosen]
+    return evaluation, counted.tuple_of_row
 
 
-def _panel(evaluation: Evaluation, group: Sequence[str], **about: Any) -> Panel:
-    ends = {j: evaluation.interval_of("score", j) for j in evaluation.jurors}
-    known = [j for j in ends if not math.isnan(ends[j][0])]
-    wrong = evaluation.wrong_labels
-    return Panel(
-        tuple(group), half_width=mean_half_width(evaluation, group), wrong_labels=wrong,
-        interval=None if wrong is None else evaluation.interval_of("wrong_labels"),
-        leader=max(known, key=lambda j: ends[j][0]) if known else None, **about,
-    )  # fmt: skip
+def _labels(evaluation: Evaluation, tuple_of_row: NDArray[np.int64]) -> NDArray[Any] | None:
+    chosen = None if evaluation.partition is None else evaluation.partition.chosen[tuple_of_row]
+    return None if chosen is None else np.array(evaluation.labels, dtype=object)[chosen]
