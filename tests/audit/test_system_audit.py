@@ -131,7 +131,7 @@ def test_a_sheet_is_refused_without_its_systems_or_with_others() -> None:
         systems(VOTES, sheet, by=BY[::-1])
     with pytest.raises(VotesError, match="the seed 2 draws other items"):
         systems(VOTES, replace(sheet, seed=(2,) * 10), by=BY)
-    with pytest.raises(OptionError, match="goes on with the seed"):
+    with pytest.raises(OptionError, match="continues with the seed"):
         plan(VOTES, 5, by=BY, after=sheet, seed=9)
     with pytest.raises(JurorsError, match="at least two systems"):
         plan(VOTES, 5, by=["one"] * 180)

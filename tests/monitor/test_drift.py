@@ -180,17 +180,6 @@ def test_shifts_count_as_dependence_while_there_are_still_few_of_them() -> None:
     assert drift.dependence["silence:ann"] > 50
 
 
-def test_whether_items_depend_on_each_other_is_known_after_a_thousand() -> None:
-    codes, _ = _stream(1100)
-    for items, is_known in ((550, False), (1100, True)):
-        drift = Drift(jurors=NAMES, labels=LABELS)
-        _follow(drift, codes[:items])
-        segments = drift._segments
-        part = segments.watched.parts["apart"]
-        size, knows = segments.history.dispersion(part, 0, 300, 400, {350})
-        assert (size < 1.5, bool(knows)) == (True, is_known)
-
-
 def test_a_juror_who_falls_silent_is_noticed_although_jurors_pause_now_and_then() -> None:
     codes, rng = _stream(5000)[0][:, :3], np.random.default_rng(3)
     for juror, start in zip(*np.nonzero(rng.random((3, 5000)) < 1 / 1500), strict=True):

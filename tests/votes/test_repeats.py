@@ -94,7 +94,7 @@ def test_a_column_numbers_the_repeats(table: Any) -> None:
     assert {place: label for place, label in said(votes).items() if place[1] == "gpt"} == JOINED
     assert votes.repeats.answers.tolist() == [[0, 1, 1], [-1, 0, 1], [0, 0, 0]]
     assert [finding.kind for finding in votes.findings] == ["repeats"]
-    assert "a tie, which is no vote" in votes.findings[0].message
+    assert "ties count as missing votes (1)" in votes.findings[0].message
 
 
 @pytest.mark.parametrize("layout", ["wide", "long", "counts"])

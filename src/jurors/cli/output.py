@@ -309,7 +309,7 @@ def output_options(
     def make(form: str | None, path: str | None, quiet: bool, *more: Any) -> Output:
         shown = dict(zip(card_options, more, strict=False))
         options = {name: value for name, value in shown.items() if value}
-        ending = Path(path or "").suffix.lower()
+        ending = Path((path or "").lower().removesuffix(".gz")).suffix
         named = _ENDINGS.get(ending, ending.removesuffix(".txt"))
         is_written = named in formats or (named in ("html", "parquet") and {"csv", "md"} <= set(formats))
         if named and not form and not is_written:

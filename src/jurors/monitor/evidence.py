@@ -255,7 +255,7 @@ _MOST_BLOCKS = 256  # blocks that are stored: then neighbours are merged
 _SURE = 0.01  # chance that independent items look dependent
 _CAREFUL = 0.9  # chance that the size of a block is not taken too small
 _FEW, _ENOUGH = 4, 20  # degrees of freedom: to see strong dependence, and to know that there is little
-_FEWEST_ITEMS, _ENOUGH_ITEMS = 500, 1000  # for the same
+_FEWEST_ITEMS = 500  # items, to measure dependence at all
 
 
 class BlockHistory:
@@ -325,9 +325,9 @@ class BlockHistory:
             each = np.sum([_chi_square(blocks, factor) for blocks in steady], axis=0)  # 2 x series
             every = each.sum(axis=1)
             if every[1] < few:
-                return largest, is_known or (factor == 1 and not every[1])
+                return largest, is_known or not every[1]
             for (statistic, freedom), enough in ((every, _ENOUGH), (each[:, series], np.inf)):
-                is_known |= freedom >= enough and bool(ends[-1] >= _ENOUGH_ITEMS)
+                is_known |= freedom >= enough
                 if freedom >= enough or (freedom >= few and chdtrc(freedom, statistic) < _SURE):
                     largest = max(largest, float(statistic / chdtri(freedom, _CAREFUL)))
             factor, few = 2 * factor, 2 * _FEW  # of longer blocks, the limit of few would be far too high

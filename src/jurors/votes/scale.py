@@ -855,7 +855,7 @@ def _with_note_of_repeats(votes: Votes) -> Votes:
     often = f"{times.min()}" if times.min() == times.max() else f"{times.min()} to {times.max()}"
     levels = len(votes.labels) if votes.is_ordinal else None
     ties = int(repeats.items[repeats.one_vote(levels) < 0].sum())
-    tied = f"; {ties:,} ties count as missing votes" if ties and not votes.is_interval else ""
+    tied = f"; ties count as missing votes ({ties:,})" if ties and not votes.is_interval else ""
     middle = {"ordinal": "whose vote is the median", "interval": "whose number is the mean"}
     how = middle.get(votes.scale, "whose vote is the most common answer")
     most = f"{items.max():,} items"

@@ -254,7 +254,7 @@ def test_a_file_cut_short_is_one_line(logs: Path, tmp_path: Path, format: str, s
     content = only_file(logs / f"every-{format}").read_bytes()
     path = tmp_path / f"log.{format}"
     path.write_bytes(content[: int(len(content) * share)])
-    assert re.search(r"cut short|empty|no Inspect AI log", refusal(path, "inspect"))
+    assert re.search(r"cut short|empty|not a valid Inspect AI log", refusal(path, "inspect"))
 
 
 def test_damage_inside_an_archive_is_noticed(logs: Path, tmp_path: Path) -> None:
