@@ -145,6 +145,17 @@ def test_a_signal_that_a_library_swallows_is_sent_again_but_not_while_things_are
     assert is_cleared
 
 
+def test_a_signal_is_not_sent_again_after_the_command() -> None:
+    class Swallowing:
+        def __del__(self) -> None:
+            signal.raise_signal(signal.SIGINT)
+            time.sleep(0.01)
+
+    with heeding_signals():
+        Swallowing()
+    time.sleep(0.7)
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
 def test_a_full_disk_is_one_line(votes: Path) -> None:

@@ -110,7 +110,7 @@ def heeding_signals() -> Iterator[None]:
     finally:
         for number, before in handled.items():
             signal.signal(number, before)
-        sys.unraisablehook = hook
+        sys.unraisablehook, _insists = hook, False  # what is sent again is for this command only
 
 
 @contextmanager
