@@ -15,7 +15,7 @@ from command_line import refused, run
 from panels import TABLE1
 
 import jurors
-from jurors.cli.main import print_error
+from jurors.cli.main import main, print_error
 
 COMPLEX = {"AAA": 2, "AAB": 30, "ABA": 30, "BAA": 30, "ABB": 30, "BAB": 30, "BBA": 30, "BBB": 2}
 
@@ -187,3 +187,7 @@ def test_messages_fold_at_80_columns_on_a_terminal_and_stay_one_line_in_a_pipe(
     print_error("a message of many words " * 9)
     lines = capsys.readouterr().err.splitlines()
     assert (len(lines) > 1, max(map(len, lines)) <= 80) == (is_terminal, is_terminal)
+    with pytest.raises(SystemExit):
+        main.main(["grde"])  # a wrong command lists all
+    _, _, listed = capsys.readouterr().err.partition("Error: ")
+    assert (listed.count("\n") > 1) is is_terminal

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -145,6 +146,17 @@ def test_a_signal_that_a_library_swallows_is_sent_again_but_not_while_things_are
     assert is_cleared
 
 
+def test_a_signal_is_not_sent_again_after_the_command() -> None:
+    class Swallowing:
+        def __del__(self) -> None:
+            signal.raise_signal(signal.SIGINT)
+            time.sleep(0.01)
+
+    with heeding_signals():
+        Swallowing()
+    time.sleep(0.7)
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
 def test_a_full_disk_is_one_line(votes: Path) -> None:
@@ -162,6 +174,17 @@ def test_memory_that_does_not_suffice_is_told_in_one_line(votes: Path, monkeypat
 
     monkeypatch.setattr("jurors.jury.grade.grade", out_of_memory)
     assert "not enough memory" in refused("grade", votes)
+
+
+@pytest.mark.parametrize("command", ["grade", "convert"])
+def test_a_pipe_is_read_once(command: str, votes: Path, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(votes.read_bytes(),))
+    writer.start()
+    result = run(command, pipe)
+    writer.join()
+    assert (result.exit_code, result.stdout) == (0, run(command, votes).stdout)
 
 
 @pytest.mark.parametrize("option", ["--reference", "--baseline"])

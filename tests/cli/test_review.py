@@ -60,7 +60,7 @@ def test_the_panels_own_labels_are_no_gold(votes: Path, tmp_path: Path) -> None:
     _run("label", votes, *asked, "--review", 4, "-o", review)
     _run("label", votes, *asked, "-o", labels)
     graded = run("grade", votes, *asked, "--gold", labels)
-    assert (graded.exit_code, "these labels are a panel's" in graded.stderr) == (2, True)
+    assert (graded.exit_code, "these labels look like a panel's" in graded.stderr) == (2, True)
     graded = run("grade", votes, *asked, "--gold", review)
     assert (graded.exit_code, "no item has a true label; fill in" in graded.stderr) == (2, True)
     rows = list(csv.DictReader(io.StringIO(review.read_text())))
@@ -71,6 +71,9 @@ def test_the_panels_own_labels_are_no_gold(votes: Path, tmp_path: Path) -> None:
         writer.writerows(rows)
     assert jurors.read_key(review).labels.tolist() == ["yes"]
     _run("grade", votes, *asked, "--gold", review)
+    own = tmp_path / "own.csv"  # of somebody who says how likely an item is hard
+    own.write_text("item,label,probability,why\nq1,yes,0.5,\nq2,no,0.9,\n")
+    assert jurors.read_key(own).labels.tolist() == ["yes", "no"]
 
 
 def test_groups_and_columns_of_the_same_file_can_be_shown(votes: Path) -> None:

@@ -28,6 +28,7 @@ from jurors import Sketch, Votes, VotesError, inspect
 from jurors.cli import main
 from jurors.inspection.result import Inspection, find_overlap
 from jurors.options import command_line
+from jurors.votes.findings import find_findings
 
 SETS = ("bluebirds", "cifar10n", "dogs", "faces", "llmbar_humanpref", "music_genre", "ntqr_bbm_arithmetic", "product",
         "rte", "sentiment_tweets", "triviaqa_judges_v1", "zencrowd_in")  # fmt: skip
@@ -254,6 +255,12 @@ def test_a_slip_is_seen_among_thousands_of_votes() -> None:
     (alarm,) = (alarm for alarm in jurors.grade(rows).alarms if alarm.kind == "rare_labels")
     assert (alarm.level, alarm.labels) == ("warning", ("aa",))
     assert "map={'aa': 'a'}, or leave it out with missing=['aa']" in alarm.message
+
+
+@pytest.mark.parametrize("votes", [["yes", "no"] * 600 + ["?!"], [f"label {k}" for k in range(1100)] * 5])
+def test_a_rare_label_that_is_like_no_common_one_is_not_renamed(votes: list[str]) -> None:
+    (found,) = (f for f in find_findings(Votes.from_matrix([[vote] * 3 for vote in votes])) if f.kind == "rare_labels")
+    assert "map=" not in found.message
 
 
 def test_items_without_a_vote_and_groups_that_never_meet_are_told() -> None:

@@ -38,12 +38,16 @@ class Stopped(KeyboardInterrupt):
 
 def print_error(line: str) -> None:
     """Print one line to standard error: folded on a terminal, whole for a program, which reads one line per error."""
-    click.echo(_folded(escape_text(line)) if sys.stderr.isatty() else escape_text(line), err=True)
+    click.echo(_error_text(line), err=True)
 
 
 def print_warning(line: str) -> None:
     """Print a warning to standard error, folded to 80 columns."""
     click.echo(_folded(escape_text(line)), err=True)
+
+
+def _error_text(line: str) -> str:
+    return _folded(escape_text(line)) if sys.stderr.isatty() else escape_text(line)
 
 
 def _folded(line: str) -> str:
@@ -106,7 +110,7 @@ def heeding_signals() -> Iterator[None]:
     finally:
         for number, before in handled.items():
             signal.signal(number, before)
-        sys.unraisablehook = hook
+        sys.unraisablehook, _insists = hook, False  # what is sent again is for this command only
 
 
 @contextmanager
@@ -336,7 +340,7 @@ def _errors_as_one_line() -> Iterator[None]:
             click.echo(error.ctx.get_help() if error.ctx else error.message)
             raise click.exceptions.Exit(2) from None
         if isinstance(error, click.ClickException):
-            vars(error).update(message=_folded(escape_text(without_secrets(error.message))))
+            vars(error).update(message=_error_text(without_secrets(error.message)))
         if isinstance(error, BrokenPipeError):  # the reader went away (`jurors label x.csv | head`): not our error
             forget_output()
             _end(0)

@@ -6,10 +6,12 @@ returns the command, which receives the values as one argument (`source`, `gradi
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 import click
@@ -139,15 +141,23 @@ class Source:
         return source, texts
 
     def rereadable(self) -> Source:
-        """Give a source that can be read twice: standard input gives its content only once, and may be large."""
+        """Give a source that can be read twice: standard input and pipes give their content only once."""
         from jurors._files import temp_directory
-        from jurors.votes.io.sources import StoredInput, store_stream
+        from jurors.votes.io.sources import StoredInput, shown_source, store_pipe, store_stream
 
-        if self.files.count("-") != 1 or sys.stdin is None:  # twice is refused
-            return self
-        folder = click.get_current_context().with_resource(temp_directory())
-        stored = StoredInput(str(store_stream(sys.stdin.buffer, folder / "input")))
-        return replace(self, files=tuple(stored if file == "-" else file for file in self.files))
+        is_input = self.files.count("-") == 1 and sys.stdin is not None  # twice is refused
+        files = list(self.files)
+        for k, file in enumerate(files):
+            is_pipe = isinstance(file, str) and os.path.exists(file) and Path(file).is_fifo()
+            if not is_pipe and not (file == "-" and is_input):
+                continue
+            target = click.get_current_context().with_resource(temp_directory()) / "input"
+            try:
+                stored = store_pipe(Path(file), target) if is_pipe else store_stream(sys.stdin.buffer, target)
+            except VotesError as error:
+                raise error.in_file(shown_source(file)) from None
+            files[k] = StoredInput(str(stored), shown_source(file))
+        return replace(self, files=tuple(files))
 
     @property
     def kind(self) -> Kind:

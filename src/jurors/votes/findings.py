@@ -280,10 +280,11 @@ def odd_labels(votes: Votes, counts: NDArray[np.int64]) -> Iterator[Finding]:
     if rare:
         shown = format_first_names((f"{labels[k]!r} ({counts[k]:,})" for k in rare), 6)
         common = [str(label) for k, label in enumerate(labels) if k not in rare]
-        meant = {str(labels[k]): closest_name(str(labels[k]), common, cutoff=0.6) or common[0] for k in rare[:6]}
+        near = {str(labels[k]): closest_name(str(labels[k]), common, cutoff=0.6) for k in rare[:6]}
+        meant = {label: other for label, other in near.items() if other is not None}
         message = (
-            f"fewer than one vote in a thousand is for {shown}, which may be a typing error: correct it with "
-            f"map={meant}, or leave it out with missing={list(meant)}"
+            f"fewer than one vote in a thousand is for {shown}, which may be a typing error: "
+            f"{f'correct it with map={meant}, or ' if meant else ''}leave it out with missing={list(near)}"
         )
         yield Finding("rare_labels", message, tuple(labels[k] for k in rare), "warning", float(len(rare)))
 

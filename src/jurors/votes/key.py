@@ -340,6 +340,13 @@ def _own_columns(names: Sequence[str], votes: Votes | None) -> tuple[str, ...]:
     return votes.item_columns if votes is not None and set(votes.item_columns) <= set(names) else ()
 
 
+#: the columns that `jurors label` writes after those of the item, unless a person is to fill in `label`
+_OF_PANEL = {
+    "label", "probability", "label_without_family", "probability_without_family", "median", "expected", "low", "high",
+    "group",
+}  # fmt: skip
+
+
 def key_columns(names: Sequence[str], item: str | None, label: str | None) -> tuple[int, int]:
     """Find the columns of an answer key.
 
@@ -349,11 +356,12 @@ def key_columns(names: Sequence[str], item: str | None, label: str | None) -> tu
         The positions of the item and of the true label.
     """
     truth = guess_column(names, (*TRUTH_WORDS, *LABEL_WORDS)) if label is None else find_column(names, label)
-    is_of_panel = "probability" in names and "panel_label" not in names  # beside which a person fills in `label`
-    if label is None and truth is not None and names[truth] == "label" and is_of_panel:
+    own = list(names[truth:]) if label is None and truth is not None else []
+    if own[:2] == ["label", "probability"] and _OF_PANEL.issuperset(own):
         raise VotesError(
-            "these labels are a panel's, not a person's: `jurors label` wrote them, with the column 'probability'; "
-            "list items to fill in with `jurors label --review N` or `jurors audit plan`"
+            "these labels look like a panel's: `jurors label` writes them with the column 'probability'. If a person "
+            "gave them, rename that column; if not, list items to fill in with `jurors label --review N` or "
+            "`jurors audit plan`"
         )
     which = guess_column(names, ITEM_WORDS, [truth]) if item is None else find_column(names, item)
     for role, place in (("item", which), ("label", truth)):
@@ -533,8 +541,8 @@ def as_key(key: Any, votes: Votes | None = None) -> Key:
         names = [str(name) for name in table.columns]
         if parts := _own_columns(names, votes):
             items = joined_cells([table[:, names.index(part)].to_list() for part in parts], parts)
-            _, label = key_columns([*names, ""], "", None)
-            return Key.from_columns(items, table[:, label].to_list())
+            _, label = key_columns(["", *names], "", None)
+            return Key.from_columns(items, table[:, label - 1].to_list())
         index = None if guess_column(names, ITEM_WORDS) is not None else index_names(getattr(key, "index", None))
         if index is None:
             item, label = key_columns(names, None, None)

@@ -165,9 +165,10 @@ def are_files(source: object) -> bool:
 
 @dataclass(frozen=True)
 class StoredInput(os.PathLike[str]):
-    """Standard input, written into a file so that it can be read more than once."""
+    """Standard input or a named pipe, written into a file so that it can be read more than once."""
 
     path: str
+    name: str = "standard input"
 
     def __fspath__(self) -> str:
         return self.path
@@ -203,7 +204,7 @@ def shown_source(source: Source) -> str:
         more = f" and {len(source) - 1} more" if len(source) > 1 else ""
         return f"{shown_source(source[0])}{more}" if source else "no file"
     if isinstance(source, StoredInput):
-        return "standard input"
+        return source.name
     if isinstance(source, (str, os.PathLike)):
         name = without_secrets(os.fspath(source))
         return "standard input" if name == "-" else name if name and name.isprintable() else ascii(name[:40])
@@ -301,14 +302,8 @@ def _located(source: Any, spool: Path) -> FoundFiles:
         close = closest_name(path.name, alike, cutoff=0.7)
         hint = f"; did you mean {str(Path(source).with_name(close))!r}?" if close else ""
         raise VotesError(f"there is no such file{hint}", code="no_file")
-    if path.is_fifo():  # such as `<(zcat votes.csv.gz)`: it can be read only once, so into a file
-        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as pipe:
-            if not select.select([pipe], [], [], _PATIENCE)[0]:
-                raise VotesError(
-                    f"nothing was written into this pipe for {_PATIENCE} seconds; name a file, or pipe into -"
-                )
-            os.set_blocking(pipe.fileno(), True)
-            path = store_stream(pipe, spool)
+    if path.is_fifo():
+        path = store_pipe(path, spool)
     elif not path.is_file():
         raise VotesError("this is a device, not a file; name a file, or pipe the votes into -")
     return _one_file(path, name)
@@ -375,6 +370,21 @@ def store_stream(stream: Any, target: Path) -> Path:
             report_progress(f"storing what is piped in, {file.tell() // _MEGABYTE:,} MB")
             file.write(block.encode("utf-8", "surrogateescape") if isinstance(block, str) else block)
     return target
+
+
+def store_pipe(path: Path, target: Path) -> Path:
+    """Write what a named pipe holds, such as `<(zcat votes.csv.gz)`, into a file: it can be read only once.
+
+    Returns
+    -------
+    Path
+        The file.
+    """
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as pipe:
+        if not select.select([pipe], [], [], _PATIENCE)[0]:
+            raise VotesError(f"nothing was written into this pipe for {_PATIENCE} seconds; name a file, or pipe into -")
+        os.set_blocking(pipe.fileno(), True)
+        return store_stream(pipe, target)
 
 
 # -- limits -----------------------------------------------------------------------------------------------------------
