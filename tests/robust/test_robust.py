@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from own_postgres import own_postgres, programs
-from robust.serving import full, kills, poison, restart, rotate
+from robust.serving import full, kills, poison, restart
 
 from jurors.cli.main import main
 
@@ -222,7 +222,3 @@ def test_a_full_disk_is_told_and_nothing_is_lost(tmp_path: Path) -> None:
 
 def test_votes_that_nobody_can_count_stop_no_other_project(tmp_path: Path) -> None:
     assert poison(str(tmp_path / "votes.db"), tmp_path) == []
-
-
-def test_a_rotated_log_is_read_once(tmp_path: Path) -> None:
-    assert rotate(tmp_path, 2) == []

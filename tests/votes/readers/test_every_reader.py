@@ -208,7 +208,7 @@ def test_json_nested_too_deeply_is_one_line(tmp_path: Path, text: str) -> None:
 
 # -- whatever stands in place of a value: votes, or one clear line ------------------------------------------------
 
-MOST = 60  # of a reader; `python tests/mutated_logs.py` tries them all, and the tools' own files
+MOST = 60  # of a reader; `make fuzz` changes the tools' own files, too
 
 
 @pytest.mark.slow
