@@ -80,10 +80,7 @@ def _by_sketch(votes: Any, truth: list[str]) -> Any:
     """What is known of the counts alone, as far as so many jurors and labels have it."""
     sketch = jurors.Sketch.from_votes(votes)
     document = {}
-    for ask in (
-        jurors.theory.goodness_of_fit,
-        jurors.theory.correlation_curve,
-    ):
+    for ask in (jurors.theory.goodness_of_fit, jurors.theory.correlation_curve):
         try:
             document[ask.__name__] = _plain(ask(sketch))
         except jurors.JurorsError as refused:

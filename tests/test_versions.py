@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from click.testing import CliRunner
+from command_line import run
 
 import jurors
-from jurors.cli.main import main
 from jurors.serve.database import MIGRATIONS
 from jurors.uncertainty.reference import shipped_juries
 from jurors.versions import INTERFACE, TABLES, versions
@@ -17,7 +16,7 @@ SERVER = Path(jurors.__file__).parent / "serve"
 
 
 def test_the_first_line_is_the_version_and_the_others_those_of_the_formats() -> None:
-    first, *others = CliRunner().invoke(main, ["--version"]).output.splitlines()
+    first, *others = run("--version").output.splitlines()
     assert first == f"jurors {jurors.__version__}"
     assert [re.split(r" {2,}", line) for line in others] == [list(one) for one in versions().items()]
 

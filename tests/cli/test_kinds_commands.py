@@ -7,10 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import run
 from ordered_panels import ordered_panel
-
-from jurors.cli.main import main
 
 
 @pytest.fixture(autouse=True)
@@ -30,22 +28,17 @@ def _write(name: str, rows: list[list[object]]) -> None:
     Path(name).write_text("\n".join(["item,ann,bob,cy", *lines]))
 
 
-def _run(*arguments: str, piped: str | None = None) -> tuple[int, str, str]:
-    done = CliRunner().invoke(main, arguments, input=None if piped is None else Path(piped).read_text())
-    return done.exit_code, done.stdout, done.stderr
-
-
 @pytest.mark.parametrize("command", ["grade", "check", "label", "agreement"])
 def test_levels_are_recognised_and_what_is_given_is_obeyed(command: str) -> None:
-    seen = json.loads(_run(command, "ratings.csv", "--format", "json", "--quiet")[1])
+    seen = json.loads(run(command, "ratings.csv", "--format", "json", "--quiet").stdout)
     assert (seen["scale"], seen["scale_why"]) == ("ordinal", "whole numbers; disagreeing votes lie close together")
-    told = json.loads(_run(command, "ratings.csv", "--format", "json", "--quiet", "--scale", "nominal")[1])
+    told = json.loads(run(command, "ratings.csv", "--format", "json", "--quiet", "--scale", "nominal").stdout)
     assert (told["scale"], told["scale_why"]) == ("nominal", "as you specified (--scale nominal)")
 
 
-@pytest.mark.parametrize("piped", [None, "pairs.csv"])
-def test_inspect_sees_pairs(piped: str | None) -> None:
-    seen = json.loads(_run("inspect", "pairs.csv" if piped is None else "-", "--format", "json", piped=piped)[1])
+@pytest.mark.parametrize("source", ["pairs.csv", "-"])
+def test_inspect_sees_pairs(source: str) -> None:
+    seen = json.loads(run("inspect", source, "--format", "json", stdin=Path("pairs.csv").read_text()).stdout)
     assert (seen["scale"], seen["layout"], seen["items"], seen["votes"]) == ("pairs", "pairs", 3, 30)
     assert [step["command"].split()[1] for step in seen["steps"]] == ["rank", "grade", "report", "convert"]
 
@@ -53,16 +46,16 @@ def test_inspect_sees_pairs(piped: str | None) -> None:
 @pytest.mark.slow
 def test_what_inspect_suggests_for_pairs_works_where_jurors_answer_again() -> None:
     Path("again.csv").write_text("juror,left,right,winner\n" + "ann,x,y,x\nann,x,y,y\nbob,y,z,z\ncy,x,z,x\n" * 3)
-    commands = [step["command"] for step in json.loads(_run("inspect", "again.csv", "--format", "json")[1])["steps"]]
+    commands = [step["command"] for step in json.loads(run("inspect", "again.csv", "--format", "json").stdout)["steps"]]
     assert commands[-1] == "jurors convert again.csv --duplicates join -o votes.csv"
     for command in commands:
-        assert _run(*command.split()[1:])[0] == 0, command
+        assert run(*command.split()[1:]).exit_code == 0, command
 
 
 def test_what_inspect_suggests_for_numbers_works() -> None:
-    steps = json.loads(_run("inspect", "scores.csv", "--format", "json")[1])["steps"]
+    steps = json.loads(run("inspect", "scores.csv", "--format", "json").stdout)["steps"]
     commands = [step["command"] for step in steps]
     assert "jurors check scores.csv" in commands
     assert "jurors grade scores.csv --threshold 0.5" in commands
     for step in steps:
-        assert _run(*step["command"].split()[1:], "--quiet")[0] in (0, 3), step
+        assert run(*step["command"].split()[1:], "--quiet").exit_code in (0, 3), step

@@ -6,11 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from command_line import run
 
 from jurors import read_key, read_votes
-from jurors.cli.main import main
 from jurors.jury.compare import score_labels
 
 
@@ -158,9 +156,9 @@ def test_gold_items_of_one_group_only_are_enough(grouped: Path, tmp_path: Path) 
 
 def test_scores_by_group_come_from_standard_input_too(grouped: Path) -> None:
     wanted = run("score", grouped, "--by", "sex", "--key", "truth").stdout
-    piped = CliRunner().invoke(main, ["score", "-", "--by", "sex", "--key", "truth"], input=grouped.read_bytes())
+    piped = run("score", "-", "--by", "sex", "--key", "truth", stdin=grouped.read_bytes())
     assert (piped.exit_code, piped.stdout) == (0, wanted)
-    empty = CliRunner().invoke(main, ["score", "-", "--by", "sex", "--key", "truth"], input=b"")
+    empty = run("score", "-", "--by", "sex", "--key", "truth", stdin=b"")
     assert (empty.exit_code, empty.stderr) == (2, "jurors: standard input: the file is empty\n")
 
 

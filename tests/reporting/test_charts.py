@@ -197,10 +197,7 @@ def test_estimates_stand_over_the_actual_numbers(panel: Graded) -> None:
     rows = [row for row in rows_of(chart) if "statistic" in row]
     assert len(rows) == 2 + 2 * 6
     one = next(row for row in rows if (row["juror"], row["label"]) == ("juror 2", "B"))
-    assert (one["value"], one["actual"]) == (
-        result.accuracy["juror 2"]["B"],
-        float(keyed.accuracy["juror 2"]["B"]),
-    )
+    assert (one["value"], one["actual"]) == (result.accuracy["juror 2"]["B"], float(keyed.accuracy["juror 2"]["B"]))
     held = sum(row["value_low"] <= row["actual"] <= row["value_high"] for row in rows)
     assert chart.to_dict()["title"]["subtitle"][1] == f"{held} of {len(rows)} intervals contain the actual number"
 
