@@ -5,7 +5,6 @@ import gzip
 import io
 import json
 import stat
-import subprocess
 import sys
 from pathlib import Path
 from xml.etree import ElementTree
@@ -115,11 +114,6 @@ def test_gold_items_choose_the_solution(tmp_path: Path) -> None:
 def test_standard_input_may_be_packed(table1: Path) -> None:
     piped = run("grade", "-", "--format", "json", stdin=gzip.compress(table1.read_bytes()))
     assert json.loads(piped.stdout) == json.loads(run("grade", table1, "--format", "json").stdout)
-
-
-def test_python_m_jurors_is_the_same_command() -> None:
-    done = subprocess.run([sys.executable, "-m", "jurors", "--version"], capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("jurors ")
 
 
 def test_a_mistyped_command_is_told_the_nearest() -> None:

@@ -253,13 +253,6 @@ def test_the_last_line_says_what_a_few_gold_labels_would_gain() -> None:
     assert "Next" not in trio({name: max(count // 1000, 1) for name, count in TABLE1.items()}).to_text()
 
 
-def test_with_independent_errors_both_numbers_are_the_same() -> None:
-    result = trio(errors="independent")
-    assert result.score == result.independent.score
-    assert result.wrong_labels == result.independent.wrong_labels == pytest.approx(1545.3803 / 20_000, abs=1e-8)
-    assert "errors='independent'" in result.to_text(full=True)
-
-
 def test_csv_has_a_row_per_juror() -> None:
     result = trio()
     rows = list(csv.DictReader(io.StringIO(result.to_csv())))

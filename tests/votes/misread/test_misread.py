@@ -23,6 +23,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from command_line import run
+from votes.panels import cells
 
 from jurors import JurorsError, VotesError, read_key, read_votes
 from jurors.jury.compare import score_labels
@@ -98,8 +99,7 @@ def read_by_functions(case: Case, folder: Path) -> tuple[str, str]:
     except JurorsError as error:
         return ("refused" if "\n" not in str(error) else "BROKEN"), str(error)
     alarms = [(alarm.level, alarm.reason, alarm.message) for alarm in input_alarms(votes, weighted=True)]
-    rows = [[None if code < 0 else votes.labels[code] for code in row] for row in votes.codes.tolist()]
-    tuples = list(zip(rows, votes.weights.tolist(), strict=True))
+    tuples = list(zip(cells(votes), votes.weights.tolist(), strict=True))
     return judged(case, folder, listed(votes.jurors, tuples, votes.total), alarms)
 
 
