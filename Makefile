@@ -59,7 +59,6 @@ robust: $(READY)
 	cd tests && PYTHONPATH=. ../$(BIN)/python -m robust.serving restart --times 6
 	cd tests && PYTHONPATH=. ../$(BIN)/python -m robust.serving full
 	cd tests && PYTHONPATH=. ../$(BIN)/python -m robust.serving poison
-	cd tests && PYTHONPATH=. ../$(BIN)/python -m robust.serving rotate --times 20
 
 # Does a test notice when the heart of the package is broken? `make mutants SAMPLE=1000` for more.
 SAMPLE ?= 300

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
+from votes.panels import cells
 
 import jurors
 
@@ -44,12 +45,8 @@ def apart(seed: int) -> tuple[Any, list[str]]:
         made(seed + k, items=90, rates=(0.8, 0.7, 0.6, 0.5), labels="yn") for k in range(2)
     )
     nobody: list[None] = [None] * 4
-    codes = [[*row, *nobody] for row in _cells(one)] + [[*nobody, *row] for row in _cells(other)]
+    codes = [[*row, *nobody] for row in cells(one)] + [[*nobody, *row] for row in cells(other)]
     return jurors.Votes.from_matrix(codes, jurors=[f"j{k}" for k in range(8)], labels=["y", "n"]), [*first, *second]
-
-
-def _cells(votes: Any) -> list[list[str | None]]:
-    return [[None if code < 0 else votes.labels[code] for code in row] for row in votes.codes.tolist()]
 
 
 JURIES: Mapping[str, Callable[[], tuple[Any, list[str]]]] = {
@@ -80,10 +77,7 @@ def _by_sketch(votes: Any, truth: list[str]) -> Any:
     """What is known of the counts alone, as far as so many jurors and labels have it."""
     sketch = jurors.Sketch.from_votes(votes)
     document = {}
-    for ask in (
-        jurors.theory.goodness_of_fit,
-        jurors.theory.correlation_curve,
-    ):
+    for ask in (jurors.theory.goodness_of_fit, jurors.theory.correlation_curve):
         try:
             document[ask.__name__] = _plain(ask(sketch))
         except jurors.JurorsError as refused:

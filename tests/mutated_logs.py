@@ -1,18 +1,11 @@
-"""Logs of other tools in which one value is replaced by something else: small ones, and how to change them.
-
-`python tests/mutated_logs.py` tries every value of every sample: exit status 1 where anything but votes or one clear
-line comes of it.
-"""
+"""Logs of other tools in which one value is replaced by something else: small ones, and how to change them."""
 
 from __future__ import annotations
 
 import copy
 import json
 import re
-import sys
-import tempfile
 import traceback
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -93,36 +86,3 @@ def outcome(path: Path, tool: str | None) -> str:
         last = next((f for f in reversed(frames) if f"{Path('/')}jurors{Path('/')}" in f.filename), frames[-1])
         return f"{type(error).__name__} in {Path(last.filename).name}, line {last.lineno}: {last.line}"
     return "votes"
-
-
-def _samples() -> Iterator[tuple[str, str, list[Any]]]:
-    """Every JSON file that the tools themselves wrote; of one per line, the first records."""
-    tools = {"label_studio": "label-studio", "lm_eval": "lm-eval"}
-    for path in sorted(SAMPLES.glob("*/**/*.json*")):
-        lines = [json.loads(line) for line in path.read_text().splitlines()] if path.name.endswith("l") else []
-        folder = path.relative_to(SAMPLES).parts[0]
-        yield tools.get(folder, folder), path.name, lines[:3] or [json.loads(path.read_text())]
-
-
-def main() -> int:
-    """Try them all; say what came of it."""
-    bad: Counter[str] = Counter()
-    cases = [*((tool, name, records) for tool, (name, records) in SMALL.items()), *_samples()]
-    for tool, name, records in cases:
-        outcomes: Counter[str] = Counter()
-        with tempfile.TemporaryDirectory() as folder:
-            for what, mutant in mutants(records):
-                write(Path(folder) / name, mutant)
-                for told in (tool, None):
-                    result = outcome(Path(folder) / name, told)
-                    kind = result if result in ("votes", "refused") else "bad"
-                    outcomes[kind] += 1
-                    if kind == "bad" and not bad[result]:
-                        sys.stdout.write(f"{tool} {name}, {what}: {result}\n")
-                    bad[result] += kind == "bad"
-        sys.stdout.write(f"{tool} {name}: {dict(outcomes)}\n")
-    return 1 if bad.total() else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

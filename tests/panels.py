@@ -29,6 +29,14 @@ class Panel:
         return np.asarray(((self.votes == self.truth[:, None]) & voted).sum(axis=0) / voted.sum(axis=0))
 
 
+def coins(items: int, accuracies: list[float], *, seed: int) -> tuple[Integers, Integers]:
+    """Votes and truth: two labels, equally common, and jurors of these accuracies who err independently."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 2, items)
+    right = rng.random((items, len(accuracies))) < accuracies
+    return np.where(right, truth[:, None], 1 - truth[:, None]), truth
+
+
 def simulate(
     items: int,
     jurors: int,

@@ -92,3 +92,15 @@ def parse(page: str) -> ParsedPage:
     parsed.feed(page)
     parsed.close()
     return parsed
+
+
+def contrast(one: str, other: str) -> float:
+    """Of two colours, `#RRGGBB`, as WCAG measures it."""
+    light, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    shares = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+    linear = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in shares]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

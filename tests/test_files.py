@@ -80,12 +80,6 @@ def test_a_device_is_written_to_and_stays() -> None:
     assert (after.st_rdev, after.st_mode, after.st_ino) == (before.st_rdev, before.st_mode, before.st_ino)
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
-def test_a_full_device_is_one_line() -> None:
-    with pytest.raises(OutputError, match="cannot write /dev/full: No space left on device"):
-        atomic_write(Path("/dev/full"), "x" * 100_000)
-
-
 def test_a_pipe_gets_all_of_it_and_stays(tmp_path: Path) -> None:
     path, received = tmp_path / "pipe", []
     os.mkfifo(path)

@@ -10,12 +10,18 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import dist
 import pytest
 import yaml  # type: ignore[import-untyped]
+from command_line import run
+from floors import HOSTED, OWN, ROOT, RUNS, required
 
 import jurors
+from jurors.cli.main import COMMANDS
+from jurors.serve.database import MIGRATIONS
+from jurors.uncertainty.reference import shipped_juries
+from jurors.versions import INTERFACE, TABLES, versions
 
-ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 FOR_DEVELOPERS = {"dev", "bench", "site"}
@@ -139,3 +145,55 @@ def test_the_image_has_what_the_build_reads() -> None:
     copied = re.search(r"^COPY (pyproject.toml .*) \./$", read("deploy/Dockerfile"), flags=re.MULTILINE)
     assert copied is not None
     assert {"pyproject.toml", "hatch_build.py", "README.md", "LICENSE"} <= set(copied[1].split())
+
+
+# -- versions: one place knows them all, and `--version` shows them at once -----------------------------------------
+
+
+def test_the_first_line_is_the_version_and_the_others_those_of_the_formats() -> None:
+    first, *others = run("--version").output.splitlines()
+    assert first == f"jurors {jurors.__version__}"
+    assert [re.split(r" {2,}", line) for line in others] == [list(one) for one in versions().items()]
+
+
+def test_a_step_of_the_tables_is_a_version() -> None:
+    assert len(MIGRATIONS) == TABLES
+
+
+def test_the_servers_paths_begin_with_the_interfaces_version() -> None:
+    prefixes = re.findall(
+        r'prefix="/(v\d+)', "".join(path.read_text() for path in (ROOT / "src" / "jurors" / "serve").glob("*.py"))
+    )
+    assert set(prefixes) == {f"v{INTERFACE}"}
+
+
+def test_the_reference_juries_are_counted() -> None:
+    assert versions()["reference juries"].startswith(f"{len(shipped_juries())}, sha256 ")
+
+
+# -- `make floors` runs every command; that takes minutes, so only that none is left out is tested here -------------
+
+
+def test_every_command_is_run_with_the_lowest_and_the_newest_versions() -> None:
+    assert set(RUNS) == set(COMMANDS)
+
+
+def test_every_requirement_has_a_floor() -> None:
+    assert [one for one in required((*OWN, *HOSTED)) if ">=" not in one] == []
+
+
+def test_every_extra_that_is_not_for_developers_is_tried() -> None:
+    assert {*OWN, *HOSTED} == set(PROJECT["optional-dependencies"]) - FOR_DEVELOPERS
+
+
+# -- `make dist` builds and installs, which takes a minute; here, only what it packs --------------------------------
+
+
+def test_the_source_has_data_templates_and_the_mark_of_types() -> None:
+    files = set(dist.source_files())
+    assert {"py.typed", "data/reference_juries.csv", "data/llm_graders.csv"} <= files
+    assert any(name.startswith("reporting/templates/") for name in files)
+
+
+def test_what_the_sdist_must_have_is_there() -> None:
+    assert [name for name in dist.IN_SDIST if not (dist.ROOT / name).exists()] == []

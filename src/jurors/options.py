@@ -104,11 +104,7 @@ class TableOptions(TypedDict, total=False):
     ]
     join: Annotated[
         Sequence[str],
-        Option(
-            "Treat several names as one juror: judge joins judge_1, judge_2 …; repeatable.",
-            "NAMES",
-            "lists",
-        ),
+        Option("Treat several names as one juror: judge joins judge_1, judge_2 …; repeatable.", "NAMES", "lists"),
     ]
     scale: Annotated[
         Scale,
@@ -487,8 +483,7 @@ class LimitOptions(TypedDict, total=False):
         Any, Option("Require system B to be better than A by this much; repeatable.", "B-A:X", "repeated")
     ]
     max_regression: Annotated[
-        float | None,
-        Option("Largest allowed drop of a system's rate below the baseline.", "X", within=(0, None)),
+        float | None, Option("Largest allowed drop of a system's rate below the baseline.", "X", within=(0, None))
     ]
     allow_unknown: Annotated[bool, Option("Do not fail if a limit is not known.")]
     max_correlation: Annotated[

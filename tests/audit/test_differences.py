@@ -7,11 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import run
 
 from jurors.audit import compare, plan, result
 from jurors.audit.result import PairedDifferences, Share
-from jurors.cli.main import main
 from jurors.errors import OptionError, VotesError
 from jurors.votes.table import Votes
 
@@ -81,8 +80,8 @@ def test_what_cannot_be_compared_is_reported_in_a_line(tmp_path: Path) -> None:
         result(VOTES, ANSWERS, second=replace(plan(VOTES, 80, seed=1), labels=("yes",) * 80))
     votes = tmp_path / "votes.csv"
     votes.write_text("item,ann,bob,cy\n1,a,b,a\n2,b,b,b\n3,a,a,b\n")
-    run = CliRunner().invoke(main, ["compare", str(votes), "--between", "ann,bob"])
-    assert (run.exit_code, run.output.count("\n")) == (2, 1)
+    ran = run("compare", votes, "--between", "ann,bob")
+    assert (ran.exit_code, ran.output.count("\n")) == (2, 1)
 
 
 def test_the_command_compares_jurors(tmp_path: Path) -> None:
@@ -90,6 +89,6 @@ def test_the_command_compares_jurors(tmp_path: Path) -> None:
     rows = (f"q{k},{','.join(str(VOTES.labels[c]) for c in CODES[k])}\n" for k in range(160))
     votes.write_text("item,ann,bob,cy\n" + "".join(rows))
     sheet.write_text(ANSWERS.to_csv())
-    run = CliRunner().invoke(main, ["compare", str(votes), "--answers", str(sheet)])
-    assert run.exit_code == 0, run.output
-    assert "ann over bob" in run.output
+    ran = run("compare", votes, "--answers", sheet)
+    assert ran.exit_code == 0, ran.output
+    assert "ann over bob" in ran.output

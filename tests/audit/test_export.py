@@ -8,12 +8,11 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from click.testing import CliRunner
+from command_line import refused, run
 from report_pages import parse
 
 from jurors.audit import Sheet, plan, read_sheet
 from jurors.audit.export import label_page, label_studio_interface, label_studio_tasks
-from jurors.cli.main import main
 from jurors.errors import VotesError
 from jurors.results import digest
 from jurors.votes.table import Votes
@@ -136,13 +135,11 @@ def test_label_studios_interface_is_xml_with_every_label() -> None:
 def test_the_command_writes_the_page_and_the_tasks_with_what_goes_beside(tmp_path: Path) -> None:
     votes = tmp_path / "votes.csv"
     votes.write_text("item,ann,bob,cy\n" + "".join(f"{k},yes,{'yes' if k % 3 else 'no'},no\n" for k in range(30)))
-    run = CliRunner().invoke
     for shape, name in (("html", "page.html"), ("label-studio", "tasks.json")):
-        done = run(main, ["audit", "plan", str(votes), "-n", "5", "--format", shape, "-o", str(tmp_path / name)])
+        done = run("audit", "plan", votes, "-n", "5", "--format", shape, "-o", tmp_path / name)
         assert (done.exit_code, done.stdout) == (0, "")
         assert (f"audit result {votes} --answers {tmp_path / 'page.answers.csv'}" in done.stderr) == (shape == "html")
     written = {path.name for path in tmp_path.iterdir()} - {"votes.csv"}
     assert written == {"page.html", "page.votes.csv", "tasks.json", "tasks.votes.csv", "tasks.interface.xml"}
     assert '"file":"page.answers.csv"' in (tmp_path / "page.html").read_text()
-    refused = run(main, ["audit", "plan", str(votes), "--title", "x"])
-    assert (refused.exit_code, refused.output.count("\n")) == (2, 1)
+    assert refused("audit", "plan", votes, "--title", "x")

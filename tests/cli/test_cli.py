@@ -5,19 +5,16 @@ import gzip
 import io
 import json
 import stat
-import subprocess
 import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from command_line import refused, run
+from command_line import run
 from panels import TABLE1
 
 import jurors
 from jurors.cli.main import main, print_error
-
-COMPLEX = {"AAA": 2, "AAB": 30, "ABA": 30, "BAA": 30, "ABB": 30, "BAB": 30, "BBA": 30, "BBB": 2}
 
 
 def counts_file(folder: Path, counts: dict[str, int], jurors: str = "1,2,3") -> Path:
@@ -69,15 +66,6 @@ def test_output_goes_to_a_file_whole_and_readable(table1: Path, form: str) -> No
     assert [p.name for p in table1.parent.iterdir() if p.name.startswith(".")] == []
 
 
-def test_complex_roots_are_reported_and_labels_fall_back_to_majority(tmp_path: Path) -> None:
-    path = counts_file(tmp_path, COMPLEX)
-    card = json.loads(run("grade", path, "--format", "json").stdout)
-    assert card["independent"]["prevalence"] is None
-    assert card["alarms"][0]["reason"] == "complex"
-    labelled = run("label", path, "--format", "csv", "--errors", "independent")
-    assert all(row["probability"] == "" for row in csv.DictReader(io.StringIO(labelled.stdout)))
-
-
 def test_score_counts_by_a_key_column(tmp_path: Path) -> None:
     path = tmp_path / "votes.csv"
     path.write_text("item,ann,bob,truth\n1,x,x,x\n2,y,x,y\n3,y,y,y\n")
@@ -100,12 +88,6 @@ def test_compare_puts_methods_beside_the_truth(tmp_path: Path) -> None:
     document = json.loads(run("compare", path, "--key", "truth", "--format", "json", "--methods", "majority").stdout)
     assert document["truth"]["items"] == 111
     assert [method["method"] for method in document["methods"]] == ["majority"]
-
-
-def test_an_exam_reports_scores_only(table1: Path) -> None:
-    card = json.loads(run("grade", table1, "--exam", "--format", "json").stdout)
-    assert card["prevalence"] is None
-    assert card["independent"]["score"]["1"] == pytest.approx(0.8562, abs=1e-4)
 
 
 def test_knowledge_chooses_the_other_solution(table1: Path) -> None:
@@ -132,17 +114,6 @@ def test_gold_items_choose_the_solution(tmp_path: Path) -> None:
 def test_standard_input_may_be_packed(table1: Path) -> None:
     piped = run("grade", "-", "--format", "json", stdin=gzip.compress(table1.read_bytes()))
     assert json.loads(piped.stdout) == json.loads(run("grade", table1, "--format", "json").stdout)
-
-
-@pytest.mark.parametrize("name", ["votes.csv", "votes.parquet", "votes.jsonl", "votes.csv.gz", "votes.tsv"])
-def test_binary_noise_is_refused_under_any_name(name: str, tmp_path: Path) -> None:
-    (tmp_path / name).write_bytes(bytes(range(256)) * 40)
-    assert name in refused("grade", tmp_path / name)
-
-
-def test_python_m_jurors_is_the_same_command() -> None:
-    done = subprocess.run([sys.executable, "-m", "jurors", "--version"], capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("jurors ")
 
 
 def test_a_mistyped_command_is_told_the_nearest() -> None:

@@ -99,24 +99,6 @@ def test_a_pattern_names_several_sketch_files(counts: Path) -> None:
     assert Sketch.from_json(result.stdout).items == 3 * 802
 
 
-def test_jurors_in_another_order_are_found_by_name(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("ann,bob,count\nx,y,3\n")
-    (tmp_path / "b.csv").write_text("bob,ann,count\nx,y,5\n")
-    paths = [sketched(tmp_path / f"{name}.csv", f"{name}.sketch.json") for name in "ab"]
-    merged = Sketch.from_json(run("convert", *paths, "--to", "sketch").stdout)
-    assert (merged["x", "y"], merged["y", "x"]) == (3, 5)
-
-
-def test_different_jurors_are_refused_with_the_names_of_both_files(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("ann,bob,count\nx,y,3\ny,x,1\n")
-    (tmp_path / "b.csv").write_text("ann,cy,count\nx,y,5\ny,x,1\n")
-    for command in ("convert", "grade"):
-        paths = [sketched(tmp_path / f"{name}.csv", f"{name}.sketch.json") for name in "ab"]
-        message = refused(command, *paths)
-        assert "a.sketch.json: bob; only in " in message
-        assert "b.sketch.json: cy" in message
-
-
 def test_different_labels_are_refused(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("ann,bob,count\nx,y,3\n")
     (tmp_path / "b.csv").write_text("ann,bob,count\nx,z,5\n")
@@ -124,11 +106,6 @@ def test_different_labels_are_refused(tmp_path: Path) -> None:
     message = refused("convert", *paths, "--to", "sketch")
     assert "a.sketch.json: y; only in " in message
     assert "name all labels when counting with --labels" in message
-
-
-def test_the_same_counts_twice_are_refused(counts: Path) -> None:
-    one, two = sketched(counts, "a.sketch.json"), sketched(counts, "b.sketch.json.gz")
-    assert "the same counts are in" in refused("convert", one, two, "--to", "sketch")
 
 
 # -- convert --------------------------------------------------------------------------------------------------

@@ -6,12 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from command_line import run
 
 from jurors import read_key, read_votes
-from jurors.cli.main import main
 from jurors.jury.compare import score_labels
+from jurors.theory import reference_juries
 
 
 @pytest.mark.parametrize("name", ["votes.csv", "votes.parquet", "votes.jsonl"])
@@ -158,9 +157,9 @@ def test_gold_items_of_one_group_only_are_enough(grouped: Path, tmp_path: Path) 
 
 def test_scores_by_group_come_from_standard_input_too(grouped: Path) -> None:
     wanted = run("score", grouped, "--by", "sex", "--key", "truth").stdout
-    piped = CliRunner().invoke(main, ["score", "-", "--by", "sex", "--key", "truth"], input=grouped.read_bytes())
+    piped = run("score", "-", "--by", "sex", "--key", "truth", stdin=grouped.read_bytes())
     assert (piped.exit_code, piped.stdout) == (0, wanted)
-    empty = CliRunner().invoke(main, ["score", "-", "--by", "sex", "--key", "truth"], input=b"")
+    empty = run("score", "-", "--by", "sex", "--key", "truth", stdin=b"")
     assert (empty.exit_code, empty.stderr) == (2, "jurors: standard input: the file is empty\n")
 
 
@@ -211,3 +210,19 @@ def test_names_with_signs_are_names() -> None:
     done = run("simulate", "--items", 3, "--jurors", "x=y,²,日本", "--group", "x=y,²=0.02")
     assert done.exit_code == 0, done.output
     assert done.stdout.splitlines()[0] == "item,x=y,²,日本"
+
+
+# -- `jurors score --reference`: juries of your own, measured into a table that `grade --reference` takes -----------
+
+
+def test_juries_are_measured_into_a_table_that_grade_takes(tmp_path: Path) -> None:
+    table = tmp_path / "own.csv"
+    for seed, name in enumerate(("one", "two", "one")):
+        votes, key = tmp_path / f"{name}.csv", tmp_path / f"{name}.truth.csv"
+        run("simulate", "--items", 300, "--jurors", 5, "--seed", seed, "-o", votes)
+        scored = run("score", votes, "--key", key, "--reference", table)
+        assert scored.exit_code == 0, scored.output
+        assert scored.stdout == run("score", votes, "--key", key).stdout
+    assert [(jury.name, jury.items) for jury in reference_juries(table)] == [("two", 300), ("one", 300)]
+    graded = json.loads(run("grade", votes, "--reference", table, "--format", "json").stdout)
+    assert graded["shared_error"]["juries"] == 2

@@ -1,4 +1,4 @@
-"""Commands where votes are numbers: alarms and limits of `check`, by exit status, text, JSON and JUnit; `score`."""
+"""Commands where votes are numbers, levels or pairs: what they take them for, alarms, limits and scores."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from xml.etree.ElementTree import parse
 import numpy as np
 import pytest
 from command_line import run
+from ordered_panels import ordered_panel
 
 import jurors
 from jurors.errors import OptionError
@@ -25,7 +26,7 @@ def _numbers(slopes: tuple[float, ...], noise: float = 0.3) -> np.ndarray:
 
 def _write(name: str, matrix: np.ndarray) -> None:
     rows = [",".join(map(str, (f"q{k}", *row))) for k, row in enumerate(matrix.tolist())]
-    Path(name).write_text("\n".join([",".join(("item", *JURORS)), *rows]) + "\n")
+    Path(name).write_text("\n".join([",".join(("item", *JURORS[: matrix.shape[1]])), *rows]) + "\n")
 
 
 @pytest.fixture(autouse=True)
@@ -33,6 +34,12 @@ def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     _write("fine.csv", _numbers((1, 0.9, 1.1, 1)))
     _write("upside_down.csv", _numbers((1, 0.9, 1.1, -1)))
+    dice = np.random.default_rng(0)
+    _write("shares.csv", np.clip(dice.random((30, 1)) + dice.normal(0, 0.15, (30, 3)), 0, 1).round(1))
+    _write("ratings.csv", ordered_panel(60, [3, 3, 3], [0, 0, 0])[1] + 1)
+    pairs = [(f"j{k % 3}", *dice.permutation(["x", "y", "z"])[:2]) for k in range(30)]
+    rows = [f"{juror},{left},{right},{left}" for juror, left, right in pairs]
+    Path("pairs.csv").write_text("\n".join(["judge,left,right,winner", *rows]))
 
 
 @pytest.mark.parametrize("scale", [(), ("--scale", "interval")])
@@ -104,3 +111,39 @@ def test_score_and_grade_take_numbers_apart_by_group() -> None:
     assert [alarm["value"] for alarm in scored["alarms"] if alarm["kind"] == "small_group"] == [2]
     graded = _numeric("grade", "topics.csv", "--ignore", "truth", "--by", "topic")
     assert graded["groups"]["sums"]["jurors"][0]["slope"] == pytest.approx(alone["jurors"][0]["estimated_slope"])
+
+
+# -- what commands take votes for -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", ["grade", "check", "label", "agreement"])
+def test_levels_are_recognised_and_what_is_given_is_obeyed(command: str) -> None:
+    seen = json.loads(run(command, "ratings.csv", "--format", "json", "--quiet").stdout)
+    assert (seen["scale"], seen["scale_why"]) == ("ordinal", "whole numbers; disagreeing votes lie close together")
+    told = json.loads(run(command, "ratings.csv", "--format", "json", "--quiet", "--scale", "nominal").stdout)
+    assert (told["scale"], told["scale_why"]) == ("nominal", "as you specified (--scale nominal)")
+
+
+@pytest.mark.parametrize("source", ["pairs.csv", "-"])
+def test_inspect_sees_pairs(source: str) -> None:
+    seen = json.loads(run("inspect", source, "--format", "json", stdin=Path("pairs.csv").read_text()).stdout)
+    assert (seen["scale"], seen["layout"], seen["items"], seen["votes"]) == ("pairs", "pairs", 3, 30)
+    assert [step["command"].split()[1] for step in seen["steps"]] == ["rank", "grade", "report", "convert"]
+
+
+@pytest.mark.slow
+def test_what_inspect_suggests_for_pairs_works_where_jurors_answer_again() -> None:
+    Path("again.csv").write_text("juror,left,right,winner\n" + "ann,x,y,x\nann,x,y,y\nbob,y,z,z\ncy,x,z,x\n" * 3)
+    commands = [step["command"] for step in json.loads(run("inspect", "again.csv", "--format", "json").stdout)["steps"]]
+    assert commands[-1] == "jurors convert again.csv --duplicates join -o votes.csv"
+    for command in commands:
+        assert run(*command.split()[1:]).exit_code == 0, command
+
+
+def test_what_inspect_suggests_for_numbers_works() -> None:
+    steps = json.loads(run("inspect", "shares.csv", "--format", "json").stdout)["steps"]
+    commands = [step["command"] for step in steps]
+    assert "jurors check shares.csv" in commands
+    assert "jurors grade shares.csv --threshold 0.5" in commands
+    for step in steps:
+        assert run(*step["command"].split()[1:], "--quiet").exit_code in (0, 3), step

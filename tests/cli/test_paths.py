@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -155,17 +153,6 @@ def test_a_signal_is_not_sent_again_after_the_command() -> None:
     with heeding_signals():
         Swallowing()
     time.sleep(0.7)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
-def test_a_full_disk_is_one_line(votes: Path) -> None:
-    with open("/dev/full", "w") as full:
-        ended = subprocess.run(
-            [sys.executable, "-m", "jurors", "convert", str(votes)], stdout=full, stderr=subprocess.PIPE, check=False
-        )
-    assert ended.returncode == 2
-    assert ended.stderr.decode() == "jurors: cannot write the output: No space left on device\n"
 
 
 def test_memory_that_does_not_suffice_is_told_in_one_line(votes: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -180,10 +180,3 @@ def test_an_alarm_can_be_switched_off(tmp_path: Path) -> None:
         quiet = run(*command, "--ignore-alarm", "contradiction")
         assert (quiet.exit_code, "contradiction" in quiet.output) == (0, False)
     assert "Did you mean 'contradiction'" in refused("grade", path, "--ignore-alarm", "contradictions")
-
-
-if __name__ == "__main__":
-    for size in SIZES:
-        for name, result in results(*simulated(size, long_names=True)).items():
-            options = {"full": False} if name.startswith("label") else {}
-            click.echo(f"{size:>4} jurors  {name:<17} {'{} x {}'.format(*screen(result.to_text(**options)))}")

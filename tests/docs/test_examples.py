@@ -10,10 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from command_line import run
 from docs.refresh import FENCE, ROOT, shown_commands, words
-
-from jurors.cli.main import main
 
 PAGES = sorted([*ROOT.glob("docs/**/*.md"), *ROOT.glob("README.md"), ROOT / "reproduce" / "independence.md"])
 
@@ -43,7 +41,7 @@ def test_every_command_and_example_of_the_page_runs(
                 continue
             program, *arguments = words(command)
             assert program == "jurors", f"{page.name} runs {command!r}"
-            result = CliRunner().invoke(main, arguments, prog_name="jurors")
+            result = run(*arguments)
             status = result.exit_code
             pieces = re.split(r"^\.\.\.\n", shown.rstrip("\n") + "\n", flags=re.MULTILINE)  # dots: lines left out
             pattern, printed = ".*".join(map(re.escape, pieces)), result.output.rstrip("\n") + "\n"
@@ -64,7 +62,7 @@ def test_every_command_of_the_skill_runs(tmp_path: Path, monkeypatch: pytest.Mon
     for command in (command for command in SKILL_COMMANDS if "COMMAND" not in command):
         if "audit result" in command:  # a person was there
             Path("sheet.csv").write_text(re.sub(r",,", ",x,", Path("sheet.csv").read_text()))
-        result = CliRunner().invoke(main, shlex.split(command)[1:])
+        result = run(*shlex.split(command)[1:])
         assert result.exit_code in (0, 3), (command, result.output)
 
 

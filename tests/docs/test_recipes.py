@@ -11,10 +11,10 @@ from types import ModuleType
 
 import panels
 import pytest
-from click.testing import CliRunner
+from command_line import run
 
 import jurors
-from jurors.cli.main import COMMANDS, GROUPS, main
+from jurors.cli.main import COMMANDS, GROUPS
 from jurors.evaluate import alarms as catalogue
 from jurors.jury.methods import METHODS, by_estimator
 from jurors.testing import check_method
@@ -94,7 +94,7 @@ def test_a_chart(plugged: Plug, monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     assert result.plot("yours").to_dict()["title"]["text"] == "How often each juror is right"
     votes, out = tmp_path / "votes.csv", tmp_path / "chart.json"
     write_votes(jurors.load_example("census")[0], votes)
-    ran = CliRunner().invoke(main, ["report", str(votes), "--chart", "yours", "-o", str(out)])
+    ran = run("report", votes, "--chart", "yours", "-o", out)
     assert (ran.exit_code, out.is_file()) == (0, True), ran.output
 
 
@@ -105,7 +105,7 @@ def test_a_command(plugged: Plug, monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     monkeypatch.setitem(GROUPS["Look"], "yours", place)
     votes = tmp_path / "votes.csv"
     votes.write_text("ann,bob,cy\na,a,b\nb,b,b\na,b,a\n")
-    ran = CliRunner().invoke(main, ["yours", str(votes), "--format", "json"])
+    ran = run("yours", votes, "--format", "json")
     assert ran.exit_code == 0
     assert json.loads(ran.stdout)["items"] == 3
-    assert "yours" in CliRunner().invoke(main, ["--help"]).output
+    assert "yours" in run("--help").output

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 import yaml  # type: ignore[import-untyped]
-from click.testing import CliRunner
+from command_line import run
 from docs.refresh import ROOT, leaves, options_of, with_printed
 from docs.test_examples import PAGES, SKILL, SKILL_COMMANDS, page_name
 from tried_with import SAMPLES, TRIED, WROTE, Tried
 
 import jurors
-from jurors.cli.main import COMMANDS, main
+from jurors.cli.main import COMMANDS
 from jurors.errors import SketchError
 from jurors.evaluate.alarms import KINDS, Alarm
 from jurors.options import TOOLS
@@ -118,14 +118,14 @@ def example_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pairs = [f"{j},{a},{b},{min(a, b)}" for j in ("ann", "bob", "eve") for a in "xyz" for b in "xyz" if a != b]
     Path("pairs.csv").write_text("juror,left,right,winner\n" + "\n".join(pairs) + "\n")
     simulated = "simulate --items 60 --jurors ann,bob,cy,dee --labels pass,fail -o votes.csv"
-    assert CliRunner().invoke(main, simulated.split()).exit_code == 0
+    assert run(*simulated.split()).exit_code == 0
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("example_files")
 @pytest.mark.parametrize("command", RESULTS)
 def test_every_column_is_in_the_dictionary(command: str) -> None:
-    printed = CliRunner().invoke(main, [*command.split(), "--format", "csv"])
+    printed = run(*command.split(), "--format", "csv")
     columns = printed.stdout.partition("\n")[0].split(",")
     text = dict(sections(read("docs/columns.md"), r"^## (.+)$"))[RESULTS[command]]
     known = {re.sub(r"_(LABEL)", "", name) for name in re.findall(r"`([\w ]+)`", text)} | {
@@ -142,7 +142,7 @@ def test_every_column_is_in_the_dictionary(command: str) -> None:
 
 @pytest.mark.usefixtures("example_files")
 def test_every_key_of_the_document_is_explained() -> None:
-    document = json.loads(CliRunner().invoke(main, ["grade", "votes.csv", "--format", "json"]).stdout)
+    document = json.loads(run("grade", "votes.csv", "--format", "json").stdout)
     text = dict(sections(read("docs/json.md"), r"^## (.+)$"))["grade"]
     assert set(document) <= set(re.findall(r"`(\w+)`", text))
     assert set(document["independent"]) <= set(re.findall(r"`(\w+)`", text))

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import run
+from panels import coins
 
 import jurors
-from jurors.cli.main import main
 
 NAMES = ("ann", "bob", "cy", "llm")
 
@@ -53,17 +52,12 @@ def test_good_candidates_pass_and_bad_ones_do_not() -> None:
 
 
 def test_on_the_command_line(tmp_path: Path) -> None:
-    rng = np.random.default_rng(1)
-    truth = rng.integers(2, size=(60, 1))
-    votes = np.where(rng.random((60, 5)) < [0.8, 0.8, 0.8, 0.8, 0.9], truth, 1 - truth).astype(object)
+    votes = coins(60, [0.8, 0.8, 0.8, 0.8, 0.9], seed=1)[0].astype(object)
     votes[20:, 3] = ""  # too few items for an annotator
     table = "\n".join(",".join(map(str, row)) for row in [["ann", "bob", "cy", "dee", "llm"], *votes.tolist()])
     (tmp_path / "votes.csv").write_text(table + "\n")
 
-    def run(*words: str) -> Any:
-        return CliRunner().invoke(main, ["score", str(tmp_path / "votes.csv"), *words])
-
-    shown = run("--alt-test", "llm")
+    shown = run("score", tmp_path / "votes.csv", "--alt-test", "llm")
     assert shown.exit_code == 0, shown.output
     assert "llm may take an annotator's place: it wins against 3 of 3" in shown.output
     assert "Left out, with fewer than 30 items in common: dee" in shown.output
@@ -73,6 +67,6 @@ def test_on_the_command_line(tmp_path: Path) -> None:
         (("--alt-test", "ann,bob,cy"), "needs 2 annotators that share 30 items"),
         ((), "Missing option '--key'"),
     ):
-        refused = run(*words)
+        refused = run("score", tmp_path / "votes.csv", *words)
         assert refused.exit_code == 2
         assert message in refused.output

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from panels import TABLE1
+from panels import TABLE1, coins
 from strategies import examples
 
 import jurors
@@ -253,20 +253,6 @@ def test_the_last_line_says_what_a_few_gold_labels_would_gain() -> None:
     assert "Next" not in trio({name: max(count // 1000, 1) for name, count in TABLE1.items()}).to_text()
 
 
-def test_with_independent_errors_both_numbers_are_the_same() -> None:
-    result = trio(errors="independent")
-    assert result.score == result.independent.score
-    assert result.wrong_labels == result.independent.wrong_labels == pytest.approx(1545.3803 / 20_000, abs=1e-8)
-    assert "errors='independent'" in result.to_text(full=True)
-
-
-def test_where_the_theorem_has_no_real_solution_there_are_still_calibrated_grades() -> None:
-    result = trio({"AAA": 2, "AAB": 30, "ABA": 30, "BAA": 30, "ABB": 30, "BAB": 30, "BBA": 30, "BBB": 2})
-    assert result.independent.solution is None
-    assert result.has_grades
-    assert "accuracy" in result.to_text()
-
-
 def test_csv_has_a_row_per_juror() -> None:
     result = trio()
     rows = list(csv.DictReader(io.StringIO(result.to_csv())))
@@ -352,10 +338,8 @@ def test_neither_constant_jurors_nor_a_handful_of_votes_are_best(
 
 
 def test_the_best_is_named_by_distances_which_are_known_better_than_scores() -> None:
-    rng = np.random.default_rng(2)
-    truth = rng.integers(0, 2, 1_500)
-    right = rng.random((1_500, 5)) < [0.99, 0.75, 0.75, 0.75, 0.75]
-    votes = Votes.from_matrix(np.where(right, truth[:, None], 1 - truth[:, None]), labels=(0, 1), jurors="abcde")
+    codes, _ = coins(1_500, [0.99, 0.75, 0.75, 0.75, 0.75], seed=2)
+    votes = Votes.from_matrix(codes, labels=(0, 1), jurors="abcde")
     result = jurors.grade(votes)
     assert result.interval_of("score", "a")[0] < result.interval_of("score", "b")[1]  # the intervals overlap
     assert (result.best, result.leaders) == ("a", ("a",))
@@ -383,9 +367,7 @@ def test_a_full_card_says_who_would_lead_without_whom(gold: int) -> None:
 
 @pytest.mark.parametrize("options", [{}, {"errors": "independent"}, {"errors": "independent", "target": "population"}])
 def test_one_vote_says_next_to_nothing(options: dict[str, Any]) -> None:
-    rng = np.random.default_rng(1)
-    truth = rng.integers(0, 2, 300)
-    codes = np.where(rng.random((300, 7)) < 0.9, truth[:, None], 1 - truth[:, None])
+    codes, truth = coins(300, [0.9] * 7, seed=1)
     codes[:, 6] = -1
     codes[0] = truth[0]
     votes = Votes.from_matrix(codes, labels=(0, 1), items=range(300))

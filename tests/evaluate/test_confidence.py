@@ -106,7 +106,7 @@ def test_a_key_counts_brier_score_and_reliability() -> None:
     for j, of_juror in enumerate(graded.values()):
         assert of_juror.brier == pytest.approx(np.mean((sure[:, j] - (votes[:, j] == truth)) ** 2))
         assert of_juror.interval[0] < of_juror.brier < of_juror.interval[1]
-        assert abs(of_juror.overconfidence) < 0.03  # they are right as often as they say
+        assert abs(of_juror.mean - of_juror.right) < 0.03  # they are right as often as they say
         assert max(abs(b.right - b.confidence) for b in of_juror.bins) < 0.08
 
 
@@ -118,8 +118,8 @@ def test_without_a_key_the_others_show_how_sure_a_juror_may_be() -> None:
     graded = jurors.grade(as_votes(votes, boast), errors="independent").confidence
     assert graded is not None
     loud, honest = graded["1"], graded["2"]
-    assert loud.overconfidence > 0.08
-    assert abs(honest.overconfidence) < 0.03
+    assert loud.mean - loud.right > 0.08
+    assert abs(honest.mean - honest.right) < 0.03
     assert loud.by == "panel"
     for j, of_juror in enumerate(graded.values()):
         assert of_juror.brier == pytest.approx(np.mean((boast[:, j] - (votes[:, j] == truth)) ** 2), abs=0.02)

@@ -188,11 +188,7 @@ def test_shares_add_up_to_one_for_any_labels_and_jurors(labels: int, jurors: int
     ("numbers", "items", "message"),
     [
         ({"accuracy": {}}, None, "needs prevalence"),
-        (
-            {"prevalence": HALVES, "accuracy": {f"j{k}": HALVES for k in range(21)}},
-            None,
-            "2 labels and 21 jurors",
-        ),
+        ({"prevalence": HALVES, "accuracy": {f"j{k}": HALVES for k in range(21)}}, None, "2 labels and 21 jurors"),
         ({"prevalence": THIRDS, "accuracy": {"ann": {"A": HALF, "B": Fraction(1)}}}, 10, "multiple of 6 items, got 10"),
     ],
     ids=["no numbers", "two million tuples", "no whole counts"],

@@ -506,13 +506,6 @@ def test_a_tie_beside_two_sides_is_an_answer() -> None:
     assert "ambiguous_words" in kinds(inspect(marks))
 
 
-def test_the_card_has_80_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    names = [f"a-rather-long-name-of-a-judge-model-number-{k}" for k in range(9)]
-    pd.DataFrame(wide(60, 9), columns=names).to_csv("votes.csv", index_label="item")
-    assert max(map(len, str(inspect("votes.csv")).splitlines())) <= 80
-
-
 def test_a_file_of_items_and_truth_is_an_answer_key_and_no_juror(tmp_path: Path) -> None:
     path = tmp_path / "key.csv"
     path.write_text("item,truth\n" + "".join(f"{k},{'yn'[k % 2]}\n" for k in range(6)))

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from panels import CENSUS, simulate
+from panels import CENSUS, coins, simulate
 
 import jurors
 from jurors import Jury, Sketch, SketchError, Votes, VotesError
@@ -143,9 +143,7 @@ def test_intervals_are_attributes_and_the_theorem_is_exact() -> None:
 def test_neither_the_layout_nor_the_order_of_jurors_changes_an_interval(
     options: dict[str, Any], tmp_path: Path
 ) -> None:
-    rng = np.random.default_rng(8)
-    truth = rng.integers(0, 2, (300, 1))
-    words = np.array(["no", "yes"])[np.where(rng.random((300, 5)) < [0.9, 0.8, 0.75, 0.7, 0.7], truth, 1 - truth)]
+    words = np.array(["no", "yes"])[coins(300, [0.9, 0.8, 0.75, 0.7, 0.7], seed=8)[0]]
     wide = pd.DataFrame(words, columns=list("ecdba")).rename_axis("item").reset_index()
     wide.to_csv(tmp_path / "wide.csv", index=False)
     long = wide.melt("item", var_name="juror", value_name="label").sample(frac=1, random_state=1)

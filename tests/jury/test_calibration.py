@@ -66,16 +66,6 @@ def test_if_independent_the_grades_are_the_evaluation_s_own() -> None:
     assert grades.wrong_labels == pytest.approx(result.partition.expected_errors / result.items)
 
 
-def test_a_constant_juror_gets_the_interval_of_the_prevalence() -> None:
-    votes = panel(items=300)
-    codes = np.column_stack([votes.codes, np.zeros(300, dtype=int)])
-    grades = calibrated(jurors.grade(codes))
-    low, high = grades.interval["score"]["6"]
-    share_low, share_high = grades.interval["prevalence"][0]
-    assert low == pytest.approx(share_low, abs=0.06)
-    assert high == pytest.approx(share_high, abs=0.06)
-
-
 def test_a_trio_out_of_range_is_calibrated_by_the_panel_model() -> None:
     votes, key = jurors.load_example("llm_graders")
     result = jurors.grade(votes)

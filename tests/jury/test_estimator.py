@@ -163,12 +163,3 @@ def test_gold_goes_by_the_names_of_items_and_votes_are_taken_as_they_are() -> No
         plain.predict(frame).tolist() == plain.predict(votes).tolist() == plain.predict(votes.take([*"dcba"])).tolist()
     )
     assert plain.predict_proba(votes).tolist() == plain.predict_proba(frame).tolist()
-
-
-def test_gold_rows_have_their_own_label() -> None:
-    rng = np.random.default_rng(0)
-    truth = np.arange(100) % 2
-    votes = np.where(rng.random((100, 4)) < 0.8, truth[:, None], 1 - truth[:, None])
-    votes[0] = 1 - truth[0]
-    assert Jury().fit_predict(votes)[0] != truth[0]
-    assert Jury(gold={0: int(truth[0]), 1: int(truth[1])}).fit_predict(votes)[0] == truth[0]

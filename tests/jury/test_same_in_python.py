@@ -10,10 +10,9 @@ import numpy as np
 import pandas as pd
 import panels
 import pytest
-from click.testing import CliRunner
+from command_line import run
 
 import jurors
-from jurors.cli.main import main
 from jurors.jury.groups import ByGroup
 from jurors.numeric.grade import NumberGrades
 from jurors.numeric.score import NumberScores
@@ -95,10 +94,7 @@ def test_a_jury_takes_gold_and_predicts_what_label_says() -> None:
 
 
 def test_messages_name_arguments_in_python_and_flags_on_the_command_line(tmp_path: Path) -> None:
-    rng = np.random.default_rng(2)
-    truth = rng.integers(0, 2, 300)
-    right = rng.random((300, 25)) < 0.8
-    cells = np.array(["no", "yes"], dtype=object)[np.where(right, truth[:, None], 1 - truth[:, None])]
+    cells = np.array(["no", "yes"], dtype=object)[panels.coins(300, [0.8] * 25, seed=2)[0]]
     cells[::40, 0] = "none"
     names = [f"judge_{k}" for k in (1, 2)] + [f"{k}-ann" for k in range(23)]
     frame = pd.DataFrame(cells, columns=names).assign(judge_2=cells[:, 0], total=np.arange(300) % 5)
@@ -114,7 +110,7 @@ def test_messages_name_arguments_in_python_and_flags_on_the_command_line(tmp_pat
         assert "missing=['none']" in messages["ambiguous_words"]
         assert not any(flag.search(note) for note in jurors.inspect(source, ignore=["total"]).notes())
     for command in (["grade"], ["grade", "--format", "json"], ["inspect"]):
-        done = CliRunner().invoke(main, [*command, str(path), "--ignore", "total"])
+        done = run(*command, path, "--ignore", "total")
         assert "--missing none" in " ".join(done.output.split())
         assert re.search(r"(?<![\w.])(missing|full|labels)=", done.output) is None
 

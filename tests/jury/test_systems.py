@@ -231,7 +231,7 @@ def test_a_regression_is_found_and_votes_of_the_last_run_say_more_than_its_rates
         ({"min_difference": "a-b:20"}, "from -1 to 1"),
         ({"max_regression": 0.02}, "needs an earlier run"),
         ({"max_regression": 2, "baseline": {"schema": "jurors.systems/1"}}, "a share from 0 to 1"),
-        ({"max_regression": 0.02, "baseline": {"schema": "jurors.systems/9"}}, "schema 9"),
+        ({"max_regression": 0.02, "baseline": {"schema": "jurors.systems/9"}}, "schema 9, and this version reads 1"),
         ({"max_regression": 0.02, "baseline": {"schema": "jurors.grade/2"}}, "holds no systems"),
         ({"baseline": {"schema": "jurors.systems/1"}}, "add system= and max_regression="),
         ({"system": None, "min_difference": "a-b:0.1"}, "name the column of systems"),
@@ -261,6 +261,12 @@ def test_one_question_answered_by_several_systems_is_several_items(tmp_path: Pat
 
 
 # -- logs --------------------------------------------------------------------------------------------------------------
+
+
+def votes_by_model(frame: Any) -> dict[str, Any]:
+    words = {"pass": "C", "fail": "I"}
+    judges = {name: part.filter(like="judge") for name, part in frame.groupby("model", sort=False)}
+    return {name: part.replace(words).to_numpy().tolist() for name, part in judges.items()}
 
 
 def inspect_log(model: str, votes: list[list[str]]) -> dict[str, Any]:
@@ -297,10 +303,7 @@ def mlflow_log(by_model: dict[str, list[list[str]]]) -> str:
 
 def test_logs_name_their_systems(tmp_path: Path) -> None:
     frame, _ = judged({"org/new": 0.9, "org/old": 0.4}, items=40)
-    by_model = {
-        str(name): part.filter(like="judge").replace({"pass": "C", "fail": "I"}).to_numpy().tolist()
-        for name, part in frame.groupby("model")
-    }
+    by_model = votes_by_model(frame)
     inspect = tmp_path / "inspect"
     inspect.mkdir()
     for name, rows in by_model.items():
@@ -324,10 +327,7 @@ def test_logs_name_their_systems(tmp_path: Path) -> None:
 def test_prompts_of_one_model_are_told_apart_by_their_arguments_labels_or_files(tmp_path: Path) -> None:
     frame, _ = judged({"new": 0.9, "old": 0.4}, items=40)
     expected = {name: x.rate for name, x in compare(frame).systems.items()}
-    rows = {
-        str(name): part.filter(like="judge").replace({"pass": "C", "fail": "I"}).to_numpy().tolist()
-        for name, part in frame.groupby("model")
-    }
+    rows = votes_by_model(frame)
     runs = {"inspect": "prompt=", "labels": "", "files": ""}
     for name, votes in rows.items():
         inspect, promptfoo = inspect_log("gpt", votes), promptfoo_log({"gpt": votes})
@@ -355,10 +355,7 @@ def test_prompts_of_one_model_are_told_apart_by_their_arguments_labels_or_files(
 def test_the_guide_leads_from_a_log_to_a_sentence(tmp_path: Path, tool: str, field: str) -> None:
     """Is the new prompt better? The commands of docs/guides/systems.md, and a person's labels between them."""
     frame, truth = judged({"new": 0.9, "old": 0.4}, items=60)
-    by_model = {
-        str(name): part.filter(like="judge").replace({"pass": "C", "fail": "I"}).to_numpy().tolist()
-        for name, part in frame.groupby("model", sort=False)
-    }
+    by_model = votes_by_model(frame)
     log, sheet = tmp_path / "logs", tmp_path / "sheet.csv"
     log.mkdir()
     if tool == "promptfoo":
@@ -423,10 +420,8 @@ def test_models_of_lm_eval_are_jurors_and_the_refusal_names_the_command_that_com
         ("systems two.csv --system model --covariate word", "160 different texts; give numbers, or 2 to 12 categories"),
         ("systems two.csv --system model --adjust flat", "'flat' has one value only, '7'"),
         ("systems two.csv --system model --family x=judge_0,c", "there is no judge or system 'c'"),
-        ("systems two.csv --system model --not-own-family", "name a system too, as in"),
+        ("systems two.csv --system model --not-own-family", "name a system too, as in openai=judge-1,gpt-4o"),
         ("compare panel.csv --panels --price judge_9=1", "there is no juror 'judge_9'"),
-        ("check two.csv --system model --min-difference a-x:0", "there is no system 'x'"),
-        ("check two.csv --system model --max-regression 0.1 --baseline old.json", "schema 9, and this version reads 1"),
         ("audit plan two.csv --system model --between a,x", "there is no system 'x'"),
     ],
 )
@@ -440,7 +435,6 @@ def test_what_cannot_be_compared_is_one_line(
     frame[frame.model == "a"].to_csv("one.csv", index=False)
     frame.filter(like="judge").to_csv("panel.csv", index=False)
     Path("gold.csv").write_text("item,label\nq999:a,pass\n")
-    Path("old.json").write_text('{"schema": "jurors.systems/9"}')
     assert message in refused(*command.split())
 
 

@@ -19,7 +19,7 @@ from jurors import JurorsError, Monitor, OptionError, SketchError, VotesError
 from jurors.monitor import Panes
 from jurors.monitor.drift import Drift
 from jurors.monitor.monitor import History, WindowGrades, text_of
-from jurors.monitor.windows import Span, Window
+from jurors.monitor.windows import Span
 
 
 def rows(items: range, labels: str = "yyn", start: float | None = None) -> list[tuple[Any, ...]]:
@@ -141,14 +141,6 @@ def test_too_many_tuples_of_long_ago_are_dropped_and_their_items_numbered() -> N
     assert Panes.from_dict(panes.to_dict()).to_dict() == panes.to_dict()
 
 
-def test_a_half_life_of_an_earlier_version_is_a_window_that_slides() -> None:
-    monitor = Monitor("80/10")
-    monitor.learn_many(rows(range(400), "yyn"))
-    document = {**monitor.to_dict(), "window": "half-life 80"}
-    assert Monitor.from_dict(document).to_dict() == monitor.to_dict()
-    assert Window.stored("half-life 1d") == Window.of("1d/3h")
-
-
 # -- what is refused -------------------------------------------------------------------------------------------------
 
 
@@ -254,6 +246,7 @@ def test_a_snapshot_that_is_none_or_does_not_fit_or_is_newer_is_refused(snapshot
     wrong = {
         text_of(document["monitor"]): "is inconsistent",
         json.dumps({**document, "version": 99}): "written by a newer jurors",
+        json.dumps({**document, "version": 1}): "written by an older jurors",
         "{}": "not a snapshot of a monitor",
     }
     for text, message in wrong.items():

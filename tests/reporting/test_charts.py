@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from panels import TABLE1
+from report_pages import contrast
 from simulated_juries import simulate, two_label_tables
 
 import jurors
@@ -197,10 +198,7 @@ def test_estimates_stand_over_the_actual_numbers(panel: Graded) -> None:
     rows = [row for row in rows_of(chart) if "statistic" in row]
     assert len(rows) == 2 + 2 * 6
     one = next(row for row in rows if (row["juror"], row["label"]) == ("juror 2", "B"))
-    assert (one["value"], one["actual"]) == (
-        result.accuracy["juror 2"]["B"],
-        float(keyed.accuracy["juror 2"]["B"]),
-    )
+    assert (one["value"], one["actual"]) == (result.accuracy["juror 2"]["B"], float(keyed.accuracy["juror 2"]["B"]))
     held = sum(row["value_low"] <= row["actual"] <= row["value_high"] for row in rows)
     assert chart.to_dict()["title"]["subtitle"][1] == f"{held} of {len(rows)} intervals contain the actual number"
 
@@ -265,21 +263,10 @@ def test_every_theme_only_repaints() -> None:
         plot.themed(chart, "pink")  # type: ignore[arg-type]
 
 
-def _luminance(colour: str) -> float:
-    shares = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
-    linear = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in shares]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def _contrast(one: str, other: str) -> float:
-    light, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
-    return (light + 0.05) / (dark + 0.05)
-
-
 def test_colours_and_text_stand_out_on_white_and_on_near_black() -> None:
     for page in ("#FFFFFF", "#121212"):
-        assert all(_contrast(colour, page) >= 3 for colour in PALETTE)
-        assert _contrast(config("both")["axis"]["labelColor"], page) >= 4
+        assert all(contrast(colour, page) >= 3 for colour in PALETTE)
+        assert contrast(config("both")["axis"]["labelColor"], page) >= 4
 
 
 def test_of_150_jurors_20_are_drawn() -> None:

@@ -17,11 +17,10 @@ import numpy as np
 import pandas as pd
 import panels
 import pytest
-from click.testing import CliRunner
+from command_line import run
 from report_pages import ParsedPage, parse
 
 import jurors
-from jurors.cli.main import main
 from jurors.errors import JurorsError
 from jurors.evaluate.card import percent, percent_range
 from jurors.jury.compare import score_labels
@@ -76,8 +75,8 @@ def panel_csv(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_page_holds_the_very_document_that_grade_prints(panel_csv: Path, tmp_path: Path) -> None:
     page = tmp_path / "report.html"
     arguments = [str(panel_csv), "--ignore", "truth"]
-    assert CliRunner().invoke(main, ["report", *arguments, "-o", str(page)]).exit_code == 0
-    printed = CliRunner().invoke(main, ["grade", *arguments, "--format", "json"]).stdout
+    assert run("report", *arguments, "-o", page).exit_code == 0
+    printed = run("grade", *arguments, "--format", "json").stdout
     assert parse(page.read_text(encoding="utf-8")).numbers == json.loads(printed)
 
 
@@ -253,9 +252,7 @@ def test_charts_too_large_for_a_page_are_named_instead(monkeypatch: pytest.Monke
 
 def test_provenance_names_the_files_with_their_checksums_and_the_command(panel_csv: Path, tmp_path: Path) -> None:
     page = tmp_path / "r.html"
-    result = CliRunner().invoke(
-        main, ["report", str(panel_csv), "--key", "truth", "--seed", "7", "--title", "Mine", "-o", str(page)]
-    )
+    result = run("report", panel_csv, "--key", "truth", "--seed", "7", "--title", "Mine", "-o", page)
     assert result.exit_code == 0, result.output
     assert result.stdout == f"{page}\n"
     parsed = parse(page.read_text(encoding="utf-8"))
@@ -304,7 +301,7 @@ def test_the_page_is_written_whole_or_not_at_all(tmp_path: Path, panel_csv: Path
     page.write_text("before", encoding="utf-8")
     bad = tmp_path / "bad.csv"
     bad.write_text("a,b\nyes,no\n", encoding="utf-8")
-    result = CliRunner().invoke(main, ["report", str(bad), "-o", str(page)])
+    result = run("report", bad, "-o", page)
     assert result.exit_code == 2
     assert len(result.stderr.strip().splitlines()) == 1
     assert page.read_text(encoding="utf-8") == "before"
@@ -333,7 +330,7 @@ def test_the_commands_of_a_page_keep_the_options_by_which_the_file_is_read(tmp_p
     votes, page = tmp_path / "my votes.csv", tmp_path / "page.html"
     pd.DataFrame(rows).to_csv(votes, index=False)
     reading = ["--item", "question", "--juror", "rater", "--label", "verdict"]
-    assert CliRunner().invoke(main, ["report", str(votes), *reading, "-o", str(page)]).exit_code == 0
+    assert run("report", votes, *reading, "-o", page).exit_code == 0
     html = page.read_text(encoding="utf-8")
     commands = [line for line in _commands(html) if "my votes.csv" in line and "jurors report" not in line]
     assert any("audit plan" in line for line in commands)
@@ -342,7 +339,7 @@ def test_the_commands_of_a_page_keep_the_options_by_which_the_file_is_read(tmp_p
         assert program == "jurors"
         assert [word for word in reading if word not in words] == []
         words = [str(tmp_path / word) if word == "sheet.csv" else word for word in words]
-        assert CliRunner().invoke(main, words).exit_code in (0, 3), line
+        assert run(*words).exit_code in (0, 3), line
 
 
 def test_a_key_column_is_ignored_by_the_commands_of_the_page(panel_csv: Path) -> None:
@@ -383,5 +380,5 @@ def test_systems_have_a_section_with_their_numbers_and_a_picture(tmp_path: Path)
     }  # fmt: skip
     frame.to_csv(tmp_path / "votes.csv", index=False)
     words = "report", tmp_path / "votes.csv", "--system", "model", "--chart", "systems", "-o", tmp_path / "systems.svg"
-    assert CliRunner().invoke(main, [str(word) for word in words]).exit_code == 0
+    assert run(*words).exit_code == 0
     assert "may be the best" in (tmp_path / "systems.svg").read_text()

@@ -27,21 +27,15 @@ def _plain(text: Any) -> str:
     return re.sub(r"<[^>]*>", "", str(text))
 
 
-def _votes(accuracies: Any, items: int = 1_000, seed: int = 0) -> Any:
-    rng = np.random.default_rng(seed)
-    truth = rng.integers(0, 2, items)
-    return np.where(rng.random((items, len(accuracies))) < np.asarray(accuracies), truth[:, None], 1 - truth[:, None])
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_of_equal_jurors_nobody_is_called_weak(seed: int) -> None:
-    result = jurors.grade(_votes([0.75] * 40, seed=seed))
+    result = jurors.grade(panels.coins(1_000, [0.75] * 40, seed=seed)[0])
     assert clearly_weak(result) == []
 
 
 def test_nobody_is_called_weak_where_errors_are_correlated() -> None:
-    result = jurors.grade(_votes([0.9, 0.9, 0.9, 0.9, 0.65, 0.9], items=4_000), jurors=list("abcdef"))
+    result = jurors.grade(panels.coins(4_000, [0.9, 0.9, 0.9, 0.9, 0.65, 0.9], seed=0)[0], jurors=list("abcdef"))
     quiet = " ".join(_plain(one.text) for one in actions(result, None, COMMAND))
     assert "Check e: at least five points below" in quiet
     shared = replace(result, alarms=(Alarm("correlated_errors", "warning", "errors are correlated"),))
@@ -49,7 +43,7 @@ def test_nobody_is_called_weak_where_errors_are_correlated() -> None:
 
 
 def test_without_a_key_nobody_is_said_to_share_errors_and_the_advice_names_the_pair_of_the_alarm() -> None:
-    result = jurors.grade(_votes([0.8] * 6), jurors=list("abcdef"))
+    result = jurors.grade(panels.coins(1_000, [0.8] * 6, seed=0)[0], jurors=list("abcdef"))
     alarm = Alarm("correlated_errors", "warning", "errors are correlated", 0.2, ("c", "d"))
     changed = replace(result, alarms=(alarm,))
     assert not any("shares errors" in one for row in ranking(changed) for one in row.remarks)
@@ -59,11 +53,10 @@ def test_without_a_key_nobody_is_said_to_share_errors_and_the_advice_names_the_p
 
 
 def test_with_a_key_those_who_share_errors_are_named() -> None:
-    votes = _votes([0.75] * 7, items=3_000)
+    votes, truth = panels.coins(3_000, [0.75] * 7, seed=0)
     rng = np.random.default_rng(1)
     follows = rng.random(3_000) < 0.6
     votes[follows, 1] = votes[follows, 0]
-    truth = np.random.default_rng(0).integers(0, 2, 3_000)  # the first draw of _votes
     keyed = score_labels(votes, truth)
     assert correlated_groups(keyed) == [("1", "2")]
     rows = {row.juror: row.remarks for row in ranking(jurors.grade(votes), keyed)}
@@ -91,7 +84,7 @@ def test_jurors_with_too_few_votes_are_listed_last_and_never_best(shared_data: P
 
 
 def test_a_remark_is_made_once_and_alarms_of_a_kind_are_shown_together() -> None:
-    votes = _votes([0.8] * 5)
+    votes = panels.coins(1_000, [0.8] * 5, seed=0)[0]
     votes = np.column_stack([votes, votes[:, 0], votes[:, 0], votes[:, 0]])
     result = jurors.grade(votes)
     for row in ranking(result):
@@ -126,7 +119,7 @@ def test_scores_without_intervals_are_ranked_without_claims() -> None:
 
 def test_headline_first_row_last_row_bullets_and_chart_of_many_workers_name_the_same_jurors() -> None:
     rng = np.random.default_rng(5)
-    votes = _votes(np.repeat([0.9, 0.7], 30), items=600)
+    votes = panels.coins(600, [0.9] * 30 + [0.7] * 30, seed=0)[0]
     votes[rng.random(votes.shape) < rng.uniform(0.0, 0.95, 60)] = -1  # unequal intervals: not in the order of scores
     result = jurors.grade(votes, jurors=[f"w{k}" for k in range(60)])
     rows, lines = ranking(result), result.to_text().splitlines()

@@ -5,7 +5,6 @@ python -m robust.serving full                                       (mounts a sm
 python -m robust.serving restart [--times 5]                        (PostgreSQL, with and without warning)
 python -m robust.serving freeze  [--times 5]                        (PostgreSQL, all its processes stopped for a while)
 python -m robust.serving poison  [--store sqlite|postgresql]        (votes of twelve kinds that no project can count)
-python -m robust.serving rotate  [--times 20]                       (`jurors watch --once` while logs are rotated)
 
 Clients send batches with repeats and corrections, each batch again until it is acknowledged. In the end the counts must
 be those of one read of all that was acknowledged: nothing lost, nothing twice.
@@ -14,8 +13,6 @@ be those of one read of all that was acknowledged: nothing lost, nothing twice.
 from __future__ import annotations
 
 import argparse
-import gzip
-import json
 import os
 import random
 import shutil
@@ -273,58 +270,10 @@ def poison(place: str, work: Path) -> list[str]:
     return wrong + faults(place, loads)
 
 
-ROTATIONS = ("rename", "copytruncate", "compress", "delaycompress", "three rotations between two runs")
-
-
-def rotate(work: Path, times: int) -> list[str]:
-    """Run `jurors watch --once` again and again while its file is rotated; what is lost or read twice."""
-    wrong = []
-    for kind in ROTATIONS:
-        folder = work / kind.replace(" ", "-")
-        folder.mkdir()
-        path, written, read, counted = folder / "votes.jsonl", 0, 0, 0
-        command = [sys.executable, "-m", "jurors", "watch", str(path), "--once", "--format", "json"]
-        path.touch()
-        subprocess.run([*command, "--state", str(folder / "state")], check=False, capture_output=True)
-        for _ in range(times):
-            for _ in range(3 if kind.startswith("three") else 1):
-                with path.open("a") as file:
-                    for k in range(written, written + 21):
-                        file.write(f'{{"item": "q{k // 3}", "juror": "j{k % 3}", "label": "{"ab"[k % 7 > 3]}"}}\n')
-                written += 21
-                _rotate(path, kind)
-            ran = subprocess.run([*command, "--state", str(folder / "state")], check=True, capture_output=True)
-            document = json.loads(ran.stdout.splitlines()[-1])
-            read, counted = read + document["new"], document["votes"]
-        print(f"{kind}: {written:,} votes written, {read:,} read, {counted:,} counted", flush=True)
-        wrong += [] if written == read == counted else [f"{kind}: lost or read twice"]
-    return wrong
-
-
-def _rotate(path: Path, kind: str) -> None:
-    """As logrotate does, with ten old files."""
-    first = 2 if kind == "delaycompress" else 1
-    for number in range(9, 0, -1):
-        for ending in ("", ".gz"):
-            old = path.with_name(f"{path.name}.{number}{ending}")
-            if old.exists():
-                old.rename(path.with_name(f"{path.name}.{number + 1}{ending}"))
-    if kind == "copytruncate":
-        shutil.copyfile(path, path.with_name(f"{path.name}.1"))
-        os.truncate(path, 0)
-    else:
-        path.rename(path.with_name(f"{path.name}.1"))
-        path.touch()
-    last = path.with_name(f"{path.name}.{first}")
-    if "compress" in kind and last.exists():
-        last.with_name(f"{last.name}.gz").write_bytes(gzip.compress(last.read_bytes()))
-        last.unlink()
-
-
 def main() -> None:
     """Print what happened; exit status 1 where something was lost or counted twice."""
     parser = argparse.ArgumentParser(prog="robust.serving")
-    parser.add_argument("what", choices=["kills", "full", "restart", "freeze", "poison", "rotate"])
+    parser.add_argument("what", choices=["kills", "full", "restart", "freeze", "poison"])
     parser.add_argument("--store", choices=["sqlite", "postgresql"], default="sqlite")
     parser.add_argument("--times", type=int, default=50)
     parser.add_argument("--workers", type=int, default=1)
@@ -333,8 +282,6 @@ def main() -> None:
         work = Path(folder)
         if options.what == "full":
             wrong = full(work)
-        elif options.what == "rotate":
-            wrong = rotate(work, options.times)
         elif options.what == "poison" and options.store == "sqlite":
             wrong = poison(str(work / "votes.db"), work)
         elif options.what == "kills" and options.store == "sqlite":

@@ -12,11 +12,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import run
 from own_postgres import own_postgres, programs
-from robust.serving import full, kills, poison, restart, rotate
-
-from jurors.cli.main import main
+from robust.serving import full, kills, poison, restart
 
 TESTS = Path(__file__).parents[1]
 VOTES = "item,ann,bob,cy\n" + "".join(f"{k},{','.join(said)}\n" for k, said in enumerate(["xxy", "xyy", "yyy", "xxx"]))
@@ -191,8 +189,8 @@ def test_names_that_are_no_text_can_be_read_and_written(tmp_path: Path) -> None:
     source, *written = (str(tmp_path / os.fsdecode(name)) for name in (b"\xff.csv", b"\xe9.csv", b"\xe9.parquet"))
     Path(source).write_text(VOTES)
     for name in written:
-        assert CliRunner().invoke(main, ["convert", source, "-o", name]).exit_code == 0
-        assert CliRunner().invoke(main, ["agreement", name]).exit_code == 0
+        assert run("convert", source, "-o", name).exit_code == 0
+        assert run("agreement", name).exit_code == 0
     listed = jurors("inspect", source, "--format", "json")
     assert (listed.returncode, "\\udcff.csv" in listed.stdout) == (0, True)
 
@@ -222,7 +220,3 @@ def test_a_full_disk_is_told_and_nothing_is_lost(tmp_path: Path) -> None:
 
 def test_votes_that_nobody_can_count_stop_no_other_project(tmp_path: Path) -> None:
     assert poison(str(tmp_path / "votes.db"), tmp_path) == []
-
-
-def test_a_rotated_log_is_read_once(tmp_path: Path) -> None:
-    assert rotate(tmp_path, 2) == []

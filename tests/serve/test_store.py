@@ -136,8 +136,6 @@ def test_a_project_is_made_once_given_more_labels_and_deleted(store: SqlStore) -
         store.put_project("p", {"labels": ["yes"]})
     store.append([(again.id, votes("q1 ann yes"))])
     store.aggregate_all(again.id)
-    store.execute("UPDATE projects SET settings = ?", '{"window": "half-life 80"}')  # of an earlier version
-    assert store.put_project("p", store.project("p").settings)[0].settings["window"] == "80/10"
     store.delete_project("p")
     with pytest.raises(NoProject):
         store.append([(again.id, votes("q1 ann yes"))])

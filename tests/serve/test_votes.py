@@ -11,11 +11,10 @@ from threading import Event
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from command_line import run
 from served import client_of, error_of
 from starlette.testclient import TestClient
 
-from jurors.cli.main import main
 from jurors.serve import votes as posted
 from jurors.serve.database import Project
 from jurors.serve.errors import ApiError
@@ -94,7 +93,7 @@ def test_a_batch_in_quarantine_is_counted_shown_and_replayed(client: TestClient,
     assert 'jurors_quarantined_votes{project="p"} 1.0' in client.get("/metrics").text.splitlines()
     command = ["store", "quarantine", "--store", str(tmp_path / "votes.db"), "--format", "csv"]
     for flag, left in (("--replay", 1), ("--drop", 0)):
-        ended = CliRunner().invoke(main, [*command, flag])
+        ended = run(*command, flag)
         assert (ended.exit_code, ended.stdout.count("not enough values to unpack")) == (0, 1)
         assert client.get(P).json()["quarantined"] == left
 

@@ -26,7 +26,6 @@ from strategies import examples
 
 import jurors
 from jurors import Monitor, Sketch, VotesError
-from jurors.evaluate.baselines.dawid_skene import evaluate_on_engine
 from jurors.votes.frame import votes_from_frame
 
 pytestmark = [
@@ -407,9 +406,7 @@ def test_a_column_called_read_does_not_make_a_frame_a_file_but_a_temporary_file_
 
 
 @pytest.mark.parametrize(
-    "thing",
-    [pl.Series([1, 2]), pd.Series([1, 2]), pa.array([1, 2]), 5, None],
-    ids=lambda t: type(t).__name__,
+    "thing", [pl.Series([1, 2]), pd.Series([1, 2]), pa.array([1, 2]), 5, None], ids=lambda t: type(t).__name__
 )
 def test_what_is_no_frame_is_refused_in_one_line(thing: Any) -> None:
     for work in (Sketch.from_frame, votes_from_frame, jurors.grade):
@@ -446,15 +443,6 @@ def test_dask_and_spark_count_many_partitions(dask_client: Any, spark: Any) -> N
         assert everything(Sketch.from_frame(frame)) == reference(table)
         assert scheduler.transition_counter > before + 7  # on its distributed scheduler
         assert everything(Sketch.from_frame(spark.createDataFrame(table).repartition(5))) == reference(table)
-
-
-@pytest.mark.engine
-def test_rounds_of_em_inside_spark_are_those_in_memory(spark: Any) -> None:
-    item, juror, label = [k // 3 for k in range(11)], list("abcabcabcab"), [int(x) for x in "00111100010"]
-    table = pa.table({"item": item, "juror": juror, "label": label})
-    there = evaluate_on_engine(spark.createDataFrame(table), max_rounds=2, tolerance=-1.0)
-    here = evaluate_on_engine(table, max_rounds=2, tolerance=-1.0)
-    assert there.confusion == pytest.approx(here.confusion, abs=1e-9)
 
 
 def test_rows_that_all_come_twice_are_reported_of_a_frame_but_not_of_counts() -> None:

@@ -15,11 +15,7 @@ from jurors.evaluate.latent.panel import PanelFit, evaluate_panel
 from jurors.options import Target
 from jurors.theory import Solution, encode, evaluate_trios
 from jurors.uncertainty import intervals as panel_intervals
-from jurors.uncertainty.intervals import (
-    interval_around,
-    trio_interval_ends,
-    trio_intervals,
-)
+from jurors.uncertainty.intervals import interval_around, trio_interval_ends, trio_intervals
 from jurors.votes.table import Votes
 
 TABLE1 = np.array([568, 553, 649, 1068, 1813, 3607, 3534, 8208]).reshape(2, 2, 2)
@@ -97,10 +93,7 @@ def sparse_panel() -> PanelFit:
 @pytest.mark.parametrize("target", ["test", "population"])
 def test_the_first_order_is_about_what_refits_vary_by(target: Target) -> None:
     panel = sparse_panel()
-    direct, refitted = (
-        panel_intervals._first_order(panel, target, 1),
-        panel_intervals._resampled(panel, target, 1),
-    )
+    direct, refitted = (panel_intervals._first_order(panel, target, 1), panel_intervals._resampled(panel, target, 1))
     for name in ("accuracy", "score"):
         assert np.nanmedian(np.sqrt(direct[name] / refitted[name])) == pytest.approx(1.0, abs=0.15)
 
@@ -110,10 +103,7 @@ def test_a_panel_of_many_votes_is_not_refitted(target: Target) -> None:
     votes = simulate(8000, 20, seed=2, low=0.6, high=0.9).votes
     panel = evaluate_panel(Sketch.from_votes(Votes.from_matrix(votes, labels=["a", "b"])))
     assert panel.data.is_dense
-    direct, refitted = (
-        panel_intervals._first_order(panel, target, 1),
-        panel_intervals._resampled(panel, target, 1),
-    )
+    direct, refitted = (panel_intervals._first_order(panel, target, 1), panel_intervals._resampled(panel, target, 1))
     for name in ("prevalence", "accuracy", "score"):
         ratios = np.sqrt(direct[name] / refitted[name])
         assert np.median(ratios) == pytest.approx(1.0, abs=0.25)

@@ -83,17 +83,6 @@ def test_an_estimate_outside_the_unit_interval_is_shown_as_it_is() -> None:
     assert 0 < loud[0].chance < 0.001
 
 
-def test_a_copy_of_a_juror_is_noticed() -> None:
-    counts = {"AAA": 140, "AAB": 10, "BBA": 12, "BBB": 138}
-    result = grade(Sketch.from_counts(counts, jurors=("ann", "ann's copy", "bob")))
-    few = next(alarm for alarm in result.alarms if alarm.reason == "too_few_distinct")
-    assert (few.level, few.value) == ("alarm", 2)
-    assert few.jurors == ("ann", "ann's copy")
-    assert "never disagrees with 'ann'" in few.message
-    assert result.interval is None
-    assert "expected to be wrong" not in str(result)
-
-
 def test_a_tie_between_the_solutions_is_a_warning() -> None:
     # d = (x, x, -x/2): Σ 1/D = 0 exactly, so both solutions have a total label accuracy of 3.
     truth = Solution.of_two_labels(

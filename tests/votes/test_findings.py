@@ -11,11 +11,10 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from click.testing import CliRunner
+from command_line import run
 
 import jurors
 from jurors import Sketch, Votes, VotesError, read_votes
-from jurors.cli import main
 from jurors.sketch.count import read_sketch
 from jurors.votes.findings import find_findings
 
@@ -52,7 +51,7 @@ def test_words_for_no_vote_and_abstentions_are_counted_alike_everywhere(text: st
 def test_grade_says_what_the_reader_found(tmp_path: Path) -> None:
     path = tmp_path / "votes.csv"
     path.write_text(WIDE)
-    result = CliRunner().invoke(main, ["grade", str(path), "--abstain", "pass", "--format", "json"])
+    result = run("grade", path, "--abstain", "pass", "--format", "json")
     alarms = {alarm["reason"] or alarm["kind"]: alarm for alarm in json.loads(result.stdout)["alarms"]}
     assert alarms["abstentions"]["jurors"] == ["bob", "cy"]
     assert alarms["missing_words"]["level"] == "note"
@@ -119,7 +118,7 @@ def test_commands_without_alarms_of_their_own_warn_on_stderr(tmp_path: Path) -> 
     path = tmp_path / "votes.csv"
     path.write_text(WIDE.replace("pass", "undecided"))
     for command in ("agreement", "convert", "bounds"):
-        result = CliRunner().invoke(main, [command, str(path)])
+        result = run(command, path)
         assert result.exit_code == 0, (command, result.output)
         assert "ambiguous_answers" in result.stderr
 

@@ -10,14 +10,13 @@ from typing import Any
 import pandas as pd
 import polars as pl
 import pytest
-from click.testing import CliRunner
+from command_line import refused, run
 from hypothesis import given
 from hypothesis import strategies as st
 from other_tools import SAMPLES
 from votes.panels import cells, panel
 
 import jurors
-from jurors.cli import main
 from jurors.errors import VotesError
 from jurors.votes.key import Key, as_key, read_key, read_votes_with_key
 from jurors.votes.table import Votes
@@ -132,15 +131,10 @@ def log(tmp_path: Path) -> Path:
     return path
 
 
-def run(*arguments: Any) -> tuple[int, str]:
-    result = CliRunner().invoke(main, list(map(str, arguments)), prog_name="jurors")
-    return result.exit_code, result.stdout or result.stderr
-
-
 def test_the_target_of_a_log_is_its_key(log: Path) -> None:
-    status, out = run("score", log, "--key", "target", "--format", "json")
+    scored = json.loads(run("score", log, "--key", "target", "--format", "json").stdout)
     right = {judge: sum(row[j] == t for row, t in zip(ROWS, TRUTH, strict=True)) / 40 for j, judge in enumerate(JUDGES)}
-    assert (status, json.loads(out)["score"]) == (0, pytest.approx(right))
+    assert scored["score"] == pytest.approx(right)
 
 
 @pytest.mark.parametrize(("by", "groups"), [("metadata.topic", set(TOPICS)), ("model", {"openai/gpt-4o"})])
@@ -149,15 +143,14 @@ def test_a_log_is_graded_apart_by_what_it_tells_of_items(log: Path, by: str, gro
     told = key.by_row(votes).tolist()
     assert set(told) == groups
     assert by != "metadata.topic" or told == [TOPICS[int(item[1:]) % 2] for item in votes.item_names()]
-    assert run("grade", log, "--by", by)[0] == 0
+    assert run("grade", log, "--by", by).exit_code == 0
 
 
 def test_a_field_that_is_not_there_is_answered_with_those_that_are(log: Path) -> None:
-    status, said = run("grade", log, "--by", "metadata.topics")
-    assert status == 2
+    said = refused("grade", log, "--by", "metadata.topics")
     assert "Did you mean 'metadata.topic'?" in said
     assert "metadata.source.year" in said
-    assert "metadata.topic" in run("inspect", log)[1]
+    assert "metadata.topic" in run("inspect", log).stdout
 
 
 def test_jurors_of_a_log_are_chosen_as_those_of_a_table(log: Path) -> None:
@@ -182,9 +175,7 @@ def test_an_item_with_two_targets_is_refused(log: Path, tmp_path: Path) -> None:
     document = json.loads(log.read_text())
     document["samples"][3]["target"] = "A" if TRUTH[3] == "B" else "B"
     (tmp_path / "other.json").write_text(json.dumps(document))
-    status, said = run("score", log, tmp_path / "other.json", "--key", "target")
-    assert status == 2
-    assert "item 'q3' has two true labels" in said
+    assert "item 'q3' has two true labels" in refused("score", log, tmp_path / "other.json", "--key", "target")
 
 
 @pytest.mark.parametrize(
@@ -193,8 +184,7 @@ def test_an_item_with_two_targets_is_refused(log: Path, tmp_path: Path) -> None:
      ("label_studio/json.json", "data"), ("mlflow/correct.parquet", "request.question")],
 )  # fmt: skip
 def test_other_tools_tell_of_their_items_too(file: str, field: str) -> None:
-    status, said = run("grade", SAMPLES / file, "--by", "no such thing")
-    assert status == 2
+    said = refused("grade", SAMPLES / file, "--by", "no such thing")
     assert field in said or "choose one" in said
 
 
@@ -213,7 +203,7 @@ def test_what_a_trace_is_expected_to_be_is_its_key(tmp_path: Path) -> None:
     votes, key = read_votes_with_key(path, "expectations.right")
     assert (votes.jurors, key.labels.tolist()) == (JUDGES, TRUTH)
     assert set(read_votes_with_key(path, "tags.topic", what="group")[1].labels) == set(TOPICS)
-    assert "expectations.stale" not in run("grade", path, "--by", "nothing")[1]
+    assert "expectations.stale" not in refused("grade", path, "--by", "nothing")
 
 
 def test_the_target_of_a_choice_is_said_as_the_votes_say_it() -> None:

@@ -78,12 +78,7 @@ def test_labels_that_are_numbers_stand_in_order_of_size() -> None:
 
 @pytest.mark.parametrize(
     ("counts", "message"),
-    [
-        ([1, -2], "row 2.*-2"),
-        ([1.5, 2], "row 1.*1.5"),
-        (["x", "y"], "whole number"),
-        ([1], "2 rows need 2"),
-    ],
+    [([1, -2], "row 2.*-2"), ([1.5, 2], "row 1.*1.5"), (["x", "y"], "whole number"), ([1], "2 rows need 2")],
 )
 def test_counts_that_are_none_are_refused(counts: list[Any], message: str) -> None:
     with pytest.raises(VotesError, match=message):

@@ -153,17 +153,6 @@ def test_a_table_whose_header_is_not_repeated_after_rotation_is_read_on(tmp_path
     assert watch(path, state).poll(ended=True).monitor.votes == 3
 
 
-def test_the_state_of_an_older_version_is_read(path: Path, tmp_path: Path, watch: Watch) -> None:
-    source = watch(path).source
-    list(source.batches())
-    (file,) = source.to_dict()["files"]
-    old = {name: file[name] for name in ("offset", "head", "header", "separator", "pending")}
-    again = watch(path).source
-    again.restore(old)
-    append(path, rows(1, 9, "new")[0])
-    assert [vote["item"] for batch in again.batches() for vote in batch] == ["new1"]
-
-
 def test_a_snapshot_of_something_else_is_refused(path: Path, tmp_path: Path, watch: Watch) -> None:
     state = tmp_path / "state.json"
     watch(path, state).poll()

@@ -82,12 +82,6 @@ class Sheet(Result):
 
     _is_bare = True
 
-    def to_page(self, title: str | None = None) -> str:
-        """One self-contained HTML page to label on; `title` is the question to the person."""
-        from jurors.audit.export import label_page
-
-        return label_page(self, title=title)
-
     def open(self) -> Sheet:
         """The same with the votes: for the analyst, not for whoever labels."""
         return replace(self, blind=False)

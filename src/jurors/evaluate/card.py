@@ -55,9 +55,7 @@ class CardOptions:
 
     full: bool = False  #: everything, in as many lines as that takes
     top: int | None = None  #: so many of the best known and of the worst; None: all up to 20 jurors, else ten of each
-    sort: str = (
-        "rank"  #: "rank" (by the lower end of the interval; of levels, the error), "accuracy", "votes" or "name"
-    )
+    sort: str = "rank"  #: by the lower end of the interval (of levels, the error); or "accuracy", "votes", "name"
     min_votes: int = 0  #: leave out jurors with fewer votes
 
 
@@ -357,11 +355,11 @@ def card_blocks(e: Evaluation, options: CardOptions = SHORT) -> list[Block]:
         last.append(f"Shown: {len(shown)} of {len(e.jurors):,} jurors{which}. See full=True, top=.")
     ranked, uninformative = set(e.ranking.ranked), set(e.ranking.uninformative)
     fewest, unranked = enough_votes(e.votes.values()), [j for j in shown if j not in ranked]
-    constant = [names[j] for j in unranked if j in uninformative and e.votes.get(j, 0) >= fewest]
-    few = [names[j] for j in unranked if j not in uninformative or e.votes.get(j, 0) < fewest]
     inconsistent = [alarm for alarm in e.alarms if alarm.kind == "inconsistent_labels"]
     own = [names[j] for j in unranked if any(j in alarm.jurors for alarm in inconsistent)]
-    constant, few = ([name for name in which if name not in own] for which in (constant, few))
+    others = [j for j in unranked if names[j] not in own]
+    constant = [names[j] for j in others if j in uninformative and e.votes.get(j, 0) >= fewest]
+    few = [names[j] for j in others if names[j] not in constant]
     why = "labels are inconsistent" if inconsistent else "no clear agreement with the others"
     reasons = [f"{_list_names(own)} (labels of {'its' if len(own) == 1 else 'their'} own)"] if own else []
     reasons += [f"{_list_names(constant)} ({why})"] if constant else []
@@ -865,9 +863,8 @@ def card_columns(e: Evaluation) -> Columns:
     names = ["juror", "score", "low", "high", "votes", *(["label", "precision", "coverage"] * (e.rules is not None))]
     names += [f"{name}_without_family" for name in ("score", "low", "high") if e.without_family is not None]
     names += [f"accuracy_{_level(a)}{end}" for a in labels for end in ("", "_low", "_high")]
-    names += [f"abstention_{_level(a)}{end}" for a in labels for end in ("", "_low", "_high")] * (
-        e.abstentions is not None
-    )
+    abstaining = labels if e.abstentions is not None else ()
+    names += [f"abstention_{_level(a)}{end}" for a in abstaining for end in ("", "_low", "_high")]
     names += ["mean_error", "bias", "weighted_kappa"] * (e.ordered is not None)
     names += ["self_agreement", "self_agreement_low", "self_agreement_high"] * (e.repeats is not None)
     rows: list[tuple[Any, ...]] = []

@@ -58,11 +58,6 @@ class JurorConfidence:
     bins: tuple[ConfidenceBin, ...]  #: the reliability diagram, by rising confidence; `right` rises too
     by: str  #: "panel": beside the other jurors; "gold": and gold items; "key": an answer key
 
-    @property
-    def overconfidence(self) -> float:
-        """By how much the mean confidence exceeds the share right."""
-        return self.mean - self.right
-
     def calibrated(self, confidence: Any) -> Any:
         """How often votes of this confidence are right: the bins, with lines between.
 

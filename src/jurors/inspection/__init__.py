@@ -26,14 +26,7 @@ from jurors.inspection.recognise import (
     open_votes,
     suspicious_columns,
 )
-from jurors.inspection.result import (
-    CountRange,
-    Inspection,
-    Step,
-    find_overlap,
-    grading_obstacles,
-    next_steps,
-)
+from jurors.inspection.result import CountRange, Inspection, Step, find_overlap, grading_obstacles, next_steps
 from jurors.jury.inputs import as_votes
 from jurors.jury.kinds import NUMBERS, PREFERENCES, kind_of
 from jurors.numeric.data import numbers_of

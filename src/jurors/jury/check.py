@@ -29,16 +29,7 @@ from jurors.jury.grade import grade
 from jurors.jury.groups import ByGroup, each_group, group_alarms, group_grades, votes_and_groups
 from jurors.jury.systems import SystemComparison, compare_systems
 from jurors.numeric.grade import NumberGrades
-from jurors.options import (
-    DEFAULTS,
-    GradeOptions,
-    Label,
-    LimitOptions,
-    Limits,
-    column_names,
-    split_options,
-    verb,
-)
+from jurors.options import DEFAULTS, GradeOptions, Label, LimitOptions, Limits, column_names, split_options, verb
 from jurors.results import Block, Columns, Notes, Result, Table, count_noun, escape_text, replace_names
 
 if TYPE_CHECKING:

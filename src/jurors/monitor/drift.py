@@ -184,7 +184,7 @@ class StreamAlarm:
         reason = document.get("reason") or document["kind"]
         given = {name: document[name] for name in ("level", "message", "value", "chance")}
         alarm = Alarm(reason, **given, jurors=tuple(document["jurors"]), labels=tuple(document["labels"]))
-        history = {name: document[name] for name in ("id", *_HISTORY) if name in document}
+        history = {name: document[name] for name in ("id", *_HISTORY)}
         del history["advice"], history["active"]
         return cls(alarm=alarm, **history, back=RecoveryTest(**document["back"]) if document["back"] else None)
 
@@ -639,21 +639,18 @@ class Drift:
 
     @classmethod
     def from_dict(cls, document: dict[str, Any]) -> Drift:
-        """The inverse of `to_dict`; what earlier versions did not have is left as it is at the start."""
-        options = {name: document[name] for name in ("block", "expect", "jurors", "labels") if name in document}
-        drift = cls(document["alpha"], **options)
+        """The inverse of `to_dict`."""
+        drift = cls(**{name: document[name] for name in ("alpha", "block", "expect", "jurors", "labels")})
         drift.first, drift.late = document["first"], document["late"]
         for name in _SETS:
-            setattr(drift, name, set(document.get(name, ())))
+            setattr(drift, name, set(document[name]))
         for name in _SERIES:
-            setattr(drift, name, {(subject, series): value for subject, series, value in document.get(name, ())})
-        if blocks := document.get("blocks"):
-            drift._most, drift._looked, drift._began = blocks["most"], blocks["looked"], blocks["began"]
-        drift._provisional = set(map(tuple, document.get("provisional", ())))
-        drift._measured = document.get("measured", 0)
+            setattr(drift, name, {(subject, series): value for subject, series, value in document[name]})
+        drift._most, drift._looked, drift._began = (document["blocks"][name] for name in ("most", "looked", "began"))
+        drift._provisional, drift._measured = set(map(tuple, document["provisional"])), document["measured"]
         for pane, seen in document["seen"].items():
             drift._seen[int(pane)] = -1, Counter({bytes.fromhex(key): count for key, count in seen.items()})
         drift.alarms = [StreamAlarm.from_snapshot(each) for each in document["alarms"]]
-        drift.raised = document.get("raised", len(drift.alarms))
+        drift.raised = document["raised"]
         drift._segments.restore(document, drift._watched())
         return drift

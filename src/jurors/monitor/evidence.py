@@ -341,7 +341,7 @@ class BlockHistory:
 
     def restore(self, document: dict[str, Any], cells: int) -> None:
         """The inverse of `to_dict`, for so many cells."""
-        self.size, self.ends, self.closed = document["size"], list(document["ends"]), document.get("closed", 0)
+        self.size, self.ends, self.closed = document["size"], list(document["ends"]), document["closed"]
         self.open = Counter({bytes.fromhex(key): times for key, times in document["open"].items()})
         counts = np.frombuffer(zlib.decompress(base64.b64decode(document["counts"])), dtype=np.int64)
         self.counts = list(counts.reshape(len(self.ends), cells))
@@ -560,8 +560,7 @@ class Segments:
         self.borders = document["borders"]
         *self.closed, self.open = map(Segment.from_dict, document["stretches"])
         self.rebuild(watched)
-        if "history" in document:
-            self.history.restore(document["history"], watched.size)
+        self.history.restore(document["history"], watched.size)
 
 
 # -- evidence of a change ----------------------------------------------------------------------------------------------

@@ -458,9 +458,7 @@ class Monitor:
 
         reference = None if document["reference"] is None else Sketch.from_dict(document["reference"])
         names = ("window", "remember", "keep", "alpha", "block", "expect", "settle")
-        options = {name: document[name] for name in names if name in document}
-        options["window"] = Window.stored(options["window"])
-        monitor = cls(reference=reference, **options)
+        monitor = cls(reference=reference, **{name: document[name] for name in names})
         monitor._ledger.panes = Panes.from_dict(document["panes"])
         monitor._ledger.restore(document["ledger"])
         monitor._drift = None if document["drift"] is None else Drift.from_dict(document["drift"])
@@ -513,6 +511,8 @@ def read_snapshot(path: Path, restore: Callable[[dict[str, Any]], T]) -> T:
         if type(version := document.get("version")) is not int or version > SNAPSHOT:
             newer = f"written by a newer jurors (version {version!r:.20})"
             raise VotesError(f"{newer}; update jurors (pip install -U jurors)")
+        if version < SNAPSHOT:
+            raise VotesError(f"written by an older jurors (version {version}); count the votes again")
         state = document.get("monitor")
         if not isinstance(state, dict) or _serialize(state)[1] != document.get("checksum"):
             raise VotesError(f"the checksum does not match: the file was changed or damaged; {_AGAIN}", code="damaged")

@@ -427,16 +427,6 @@ class Window:
             raise _window_error(value, "the window must be a multiple of the step" if step else "")
         return cls(wide, narrow, by_time)
 
-    @classmethod
-    def stored(cls, value: int | str) -> Window:
-        """The window of a file or a store: a half-life, which earlier versions had, slides by an eighth of it."""
-        text = str(value).strip()
-        if not text.startswith("half-life "):
-            return cls.of(value)
-        size, by_time = _parse_size(text.removeprefix("half-life "), value)
-        step = size / 8 if by_time else math.ceil(size / 8)
-        return cls(8 * step, step, by_time)
-
     def __str__(self) -> str:
         return self._text(self.size) + (f"/{self._text(self.step)}" if self.step != self.size else "")
 

@@ -237,9 +237,7 @@ class NumberScores(Drawable):
         leaders = [k for k in ranked if rising[k, 1] >= rising[ranked[0], 0]]
         head, short = "correlation" if self.is_other_unit else "RMSE", list(short_names(self.jurors).values())
         answer = card.name_leaders(
-            leaders,
-            len(ranked),
-            lambda k: f"{shorten(short[k])} ({head} {shown(value[k])}, {shown_range(ends[k])})",
+            leaders, len(ranked), lambda k: f"{shorten(short[k])} ({head} {shown(value[k])}, {shown_range(ends[k])})"
         )
         everyone = list(dict.fromkeys((*ranked, *range(len(self.jurors)))))
         goodness = value if self.is_other_unit else -value

@@ -520,7 +520,7 @@ def window_of(settings: Mapping[str, Any]) -> Window:
     Window
         How the stream is cut.
     """
-    return Window.stored(settings.get("window") or 1_000)
+    return Window.of(settings.get("window") or 1_000)
 
 
 _MOST_PANES = 300  #: of a window that slides: each is read for every window

@@ -611,10 +611,7 @@ def _watching(settings: Mapping[str, Any]) -> tuple[str, list[str]]:
 
 def _project(row: Sequence[Any]) -> Project:
     number, name, text, *rest = row
-    settings = json.loads(text)
-    if str(settings.get("window")).startswith("half-life"):  # of an earlier version: as it may be PUT back
-        settings["window"] = str(window_of(settings))
-    return Project(number, name, settings, *rest)
+    return Project(number, name, json.loads(text), *rest)
 
 
 def open_store(place: str) -> SqlStore:

@@ -574,13 +574,7 @@ class Spelling:
 
 
 def table_findings(
-    names: Sequence[str],
-    layout: Layout,
-    options: Reading,
-    *,
-    files: int = 1,
-    items: int = 0,
-    joint: Sequence[str] = (),
+    names: Sequence[str], layout: Layout, options: Reading, *, files: int = 1, items: int = 0, joint: Sequence[str] = ()
 ) -> Iterator[Finding]:
     """Findings about a table: columns that are not read although the caller did not leave them out, and the like.
 

@@ -40,6 +40,7 @@ from jurors.votes.table import Votes
 
 _HEAD = 4096  # bytes that distinguish one file from another
 _LONGEST = 1 << 26  # bytes of a line
+_PLACE = ("offset", "head", "inode", "modified", "idle")  # of a position, as a snapshot has it
 _PATIENCE = 2  # polls of a rotated file without a new line, after which its writer is done with it
 _PACKED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 _DAMAGED = (EOFError, OSError, zlib.error, lzma.LZMAError)  # what a compressed file raises that is not complete
@@ -87,7 +88,7 @@ class Position:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-serialisable state."""
-        place = {name: getattr(self, name) for name in ("offset", "head", "inode", "modified", "idle")}
+        place = {name: getattr(self, name) for name in _PLACE}
         return {**place, **({} if self.rows is None else self.rows.to_dict())}
 
 
@@ -332,9 +333,9 @@ class Rows:
         return {name: getattr(self, name) for name in ("header", "separator", "pending", "is_json")}
 
     def restore(self, state: Mapping[str, Any]) -> Rows:
-        """Restore what `to_dict` returned; from older versions, which read JSON where there was no header, too."""
-        self.header, self.separator, self.pending = state["header"], state["separator"], state["pending"]
-        self.is_json = state.get("is_json", self.header is None)
+        """Restore what `to_dict` returned."""
+        for name in ("header", "separator", "pending", "is_json"):
+            setattr(self, name, state[name])
         return self
 
     def _from_json(self, line: bytes) -> list[Vote]:
@@ -592,14 +593,13 @@ class GrowingFile(VoteSource):
         return {"files": files, "waiting": self._tail.waiting, "rows": self._rows.to_dict()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Restore what `to_dict` returned; of older versions, the position in one file."""
-        self._tail.waiting = dict(state.get("waiting", {}))
-        self._rows.restore(state.get("rows", state))
+        """Restore what `to_dict` returned."""
+        self._tail.waiting = dict(state["waiting"])
+        self._rows.restore(state["rows"])
         self._tail.positions = []
-        for each in state.get("files", [state]):
+        for each in state["files"]:
             rows = Rows(self.options, self.time).restore(each) if each["offset"] else None
-            place = {name: each.get(name, 0) for name in ("inode", "modified", "idle")}
-            self._tail.positions.append(Position(each["offset"], each["head"], **place, rows=rows))
+            self._tail.positions.append(Position(**{name: each[name] for name in _PLACE}, rows=rows))
         if self._tail.positions:
             self._rows = self._tail.positions[-1].rows or self._rows
 

@@ -171,13 +171,13 @@ class Watcher:
         options = self.monitor.to_dict()
         for name in ("window", "alpha", "settle", "block", "expect"):
             value = options[name]
-            if (stored := document.get(name, value)) != value:
+            if (stored := document[name]) != value:
                 problem = f"this state file was written with --{name} {stored!r}, not {value!r}"
                 raise OptionError(f"{problem}; use the same value, or another --state", name=name, value=value)
         self.monitor = Monitor.from_dict(document)
         self.source.restore(watch["place"])
         self.alarms.active, self.alarms.raised = watch["active"], watch["raised"]
-        self.alarms.recent = tuple(watch.get("recent", (0.0, 0.0)))
+        self.alarms.recent = tuple(watch["recent"])
         self.notifications.restore(watch["pending"])
         self.refused = watch["refused"]
 

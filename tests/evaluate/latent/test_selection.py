@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from panels import simulate
+from panels import coins, simulate
 from scipy.sparse import csr_array
 from scipy.stats import norm
 from scipy.stats import t as student
@@ -79,14 +79,8 @@ def test_the_answer_is_the_models_average_by_their_weights() -> None:
 def test_equal_coins_mostly_choose_the_simplest_model() -> None:
     chosen = []
     for seed in range(8):
-        rng = np.random.default_rng(seed)
-        truth = rng.integers(0, 2, 1000)
-        codes = np.where(rng.random((1000, 5)) < 0.8, truth[:, None], 1 - truth[:, None])
-        chosen.append(
-            selection.choose_latent(
-                Incidence.from_codes(*np.unique(codes, axis=0, return_counts=True), labels=2)
-            ).chosen
-        )
+        tuples = np.unique(coins(1000, [0.8] * 5, seed=seed)[0], axis=0, return_counts=True)
+        chosen.append(selection.choose_latent(Incidence.from_codes(*tuples, labels=2)).chosen)
     assert chosen.count("one_coin") >= 6  # one standard error is passed by chance now and then
 
 

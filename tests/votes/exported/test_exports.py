@@ -9,12 +9,11 @@ import shlex
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from command_line import run
 from votes.exported.exports import Export, Triples, stored, text_exports, wide
 from votes.exported.program_exports import program_exports, workbook
 
 import jurors
-from jurors.cli import main
 from jurors.numeric.data import read_numbers
 
 EXPORTS = text_exports() | program_exports()
@@ -22,11 +21,11 @@ EXPORTS = text_exports() | program_exports()
 
 def converted(source: str, options: list[str], piped: bytes | None = None) -> tuple[int, str, Triples]:
     """The status, what is said to the user, and the votes."""
-    run = CliRunner().invoke(main, ["convert", source, *options], prog_name="jurors", input=piped)
-    if run.exception is not None and not isinstance(run.exception, SystemExit):
-        raise run.exception
-    rows = list(csv.reader(io.StringIO(run.stdout)))[1:] if run.exit_code == 0 else []
-    return run.exit_code, run.stderr.strip(), {(item, juror, label) for item, juror, label in rows if label}
+    ran = run("convert", source, *options, stdin=piped)
+    if ran.exception is not None and not isinstance(ran.exception, SystemExit):
+        raise ran.exception
+    rows = list(csv.reader(io.StringIO(ran.stdout)))[1:] if ran.exit_code == 0 else []
+    return ran.exit_code, ran.stderr.strip(), {(item, juror, label) for item, juror, label in rows if label}
 
 
 def read(source: str, options: list[str]) -> Triples:
@@ -75,7 +74,7 @@ def test_decimal_commas_are_numbers_where_numbers_are_asked_for(tmp_path: Path) 
 
 def test_battles_of_an_arena_are_pairs(tmp_path: Path) -> None:
     (tmp_path / "arena.jsonl").write_bytes(stored("arena/arena.jsonl"))
-    ranked = CliRunner().invoke(main, ["rank", str(tmp_path / "arena.jsonl"), "--format", "csv"], prog_name="jurors")
+    ranked = run("rank", str(tmp_path / "arena.jsonl"), "--format", "csv")
     assert ranked.exit_code == 0
     assert {"gpt-4", "claude", "llama", "vicuna"} <= set(re.findall(r"[\w-]+", ranked.stdout))
 

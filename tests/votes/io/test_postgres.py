@@ -8,12 +8,11 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from click.testing import CliRunner
+from command_line import run
 from own_postgres import own_postgres, programs
 
 import jurors
 from jurors import VotesError
-from jurors.cli import main
 
 pytestmark = [
     pytest.mark.slow,  # starts a server
@@ -70,16 +69,16 @@ def test_which_table_is_asked_where_there_are_several(address: str) -> None:
 def test_no_secret_is_in_what_is_written(address: str, command: str, tmp_path: Path) -> None:
     more = ["-o", str(tmp_path / "page.html")] if command == "report" else []
     form = ["--format", "json"] if command in ("grade", "inspect") else []
-    run = CliRunner().invoke(main, [command, f"{address}::votes", *form, *more], prog_name="jurors")
-    assert run.exit_code in (0, 3)
+    ran = run(command, f"{address}::votes", *form, *more)
+    assert ran.exit_code in (0, 3)
     page = (tmp_path / "page.html").read_text() if command == "report" else ""
-    assert "s3cret" not in run.output + page
+    assert "s3cret" not in ran.output + page
     if command == "inspect":
-        assert json.loads(run.stdout)["format"] == "PostgreSQL database"
+        assert json.loads(ran.stdout)["format"] == "PostgreSQL database"
 
 
 def test_a_key_may_be_another_table(address: str) -> None:
     key = f"{address}::lab.truth"
-    run = CliRunner().invoke(main, ["score", f"{address}::votes", "--key", key], prog_name="jurors")
-    assert run.exit_code == 0
-    assert "30 items with a true label" in run.stdout
+    ran = run("score", f"{address}::votes", "--key", key)
+    assert ran.exit_code == 0
+    assert "30 items with a true label" in ran.stdout

@@ -14,10 +14,10 @@ from typing import Any
 import pyarrow
 import pyarrow.parquet
 import pytest
-from click.testing import CliRunner
+from command_line import run
+from votes.panels import cells
 
 import jurors
-from jurors.cli.main import main
 from jurors.errors import JurorsError, VotesError
 from jurors.sketch.count import read_sketch
 from jurors.sketch.sketch import Sketch
@@ -28,7 +28,6 @@ from jurors.votes.io.csv import FILES, fill_files
 from jurors.votes.key import read_votes_with_key
 from jurors.votes.read import read_votes
 from jurors.votes.readers import Records
-from jurors.votes.table import Votes
 
 
 def fails(source: Any, **options: Any) -> str:
@@ -44,10 +43,6 @@ def fails(source: Any, **options: Any) -> str:
     assert messages[0] == messages[1]
     assert len(messages[0].splitlines()) == 1
     return messages[0]
-
-
-def cells(votes: Votes) -> list[list[Any]]:
-    return [[None if code < 0 else votes.labels[code] for code in row] for row in votes.codes.tolist()]
 
 
 @pytest.fixture
@@ -180,11 +175,11 @@ def test_a_file_that_is_missing_named_twice_or_a_device_is_named(folder: Path) -
 
 def test_the_command_takes_several_files(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
-    run = CliRunner().invoke(main, ["agreement", "z.csv", "day1/*"])
-    assert "2 jurors on 4 items" in run.output
-    assert CliRunner().invoke(main, ["agreement"]).exit_code == 2
-    run = CliRunner().invoke(main, ["agreement", "z.csv", "--memory", "many"])
-    assert (run.exit_code, len(run.output.splitlines())) == (2, 1)
+    ran = run("agreement", "z.csv", "day1/*")
+    assert "2 jurors on 4 items" in ran.output
+    assert run("agreement").exit_code == 2
+    ran = run("agreement", "z.csv", "--memory", "many")
+    assert (ran.exit_code, len(ran.output.splitlines())) == (2, 1)
 
 
 # -- what other tools wrote ---------------------------------------------------------------------------------------

@@ -22,10 +22,10 @@ from typing import Any
 import pandas as pd
 import polars as pl
 import pytest
-from click.testing import CliRunner
+from command_line import run
+from votes.panels import cells
 
 from jurors import JurorsError, VotesError, read_key, read_votes
-from jurors.cli import main
 from jurors.jury.compare import score_labels
 from jurors.jury.inputs import check_gradable, drop_silent_jurors, input_alarms
 from jurors.options import Reading
@@ -99,8 +99,7 @@ def read_by_functions(case: Case, folder: Path) -> tuple[str, str]:
     except JurorsError as error:
         return ("refused" if "\n" not in str(error) else "BROKEN"), str(error)
     alarms = [(alarm.level, alarm.reason, alarm.message) for alarm in input_alarms(votes, weighted=True)]
-    rows = [[None if code < 0 else votes.labels[code] for code in row] for row in votes.codes.tolist()]
-    tuples = list(zip(rows, votes.weights.tolist(), strict=True))
+    tuples = list(zip(cells(votes), votes.weights.tolist(), strict=True))
     return judged(case, folder, listed(votes.jurors, tuples, votes.total), alarms)
 
 
@@ -125,7 +124,7 @@ def merged(files: Sequence[str]) -> tuple[str, str]:
     with tempfile.TemporaryDirectory() as folder:
         one, two = (shutil.copy(file, folder) for file in files)
         before = Path(one).read_bytes()
-        result = CliRunner().invoke(main, ["convert", str(one), str(two), "-o", str(one)], prog_name="jurors")
+        result = run("convert", one, two, "-o", one)
         spared = Path(one).read_bytes() == before
     return ("refused" if result.exit_code == 2 and spared else "SILENT"), result.stderr.strip()
 

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from command_line import run
 from mutated_logs import SMALL, changed, mutants, outcome, write
 from other_tools import SAMPLES, recognised_as, refusal
 
 from jurors import VotesError, read_votes
-from jurors.cli.main import main
 from jurors.errors import OptionError
 from jurors.options import TOOLS
 from jurors.votes.readers import READERS, find_reader
@@ -76,7 +75,7 @@ def test_only_the_reader_of_a_tool_claims_its_files(path: Path) -> None:
 @pytest.mark.parametrize("tool", LOGS)
 def test_a_log_is_recognised_and_read_by_name_and_by_content(tool: str) -> None:
     assert recognised_as(LOGS[tool]) == tool
-    told, seen = (CliRunner().invoke(main, ["agreement", str(LOGS[tool]), *more]) for more in (("--from", tool), ()))
+    told, seen = (run("agreement", str(LOGS[tool]), *more) for more in (("--from", tool), ()))
     assert told.stdout == seen.stdout
     assert told.stdout or re.search("at least|choose one", told.stderr)  # a single judge has nobody to agree with
 
@@ -208,7 +207,7 @@ def test_json_nested_too_deeply_is_one_line(tmp_path: Path, text: str) -> None:
 
 # -- whatever stands in place of a value: votes, or one clear line ------------------------------------------------
 
-MOST = 60  # of a reader; `python tests/mutated_logs.py` tries them all, and the tools' own files
+MOST = 60  # of a reader; `make fuzz` changes the tools' own files, too
 
 
 @pytest.mark.slow

@@ -18,6 +18,7 @@ import pytest
 from other_tools import SAMPLES, recognised_as, refusal, said
 
 from jurors import audit, grade, label, read_votes
+from jurors.audit.export import label_page
 from jurors.votes.key import read_item_texts
 from jurors.votes.readers.base import Archive
 
@@ -79,7 +80,7 @@ def test_the_log_shows_the_question_the_answer_and_the_target(logs: Path) -> Non
     assert texts.columns == ("question", "answer", "target")
     assert all(all(row) for row in texts.by_item.values())
     assert set(texts.by_item) == set(EPOCHS)
-    page = audit.plan(votes, 3).to_page()
+    page = label_page(audit.plan(votes, 3))
     assert '"words":["correct","incorrect","partially correct"]' in page  # beside the letters of the keys
 
 

@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from other_tools import recognised_as, refusal
+from votes import panels
 
 from jurors import Sketch, Votes, VotesError, grade, read_votes
 from jurors.votes.readers.matrices import by_true_label, experiments
@@ -71,9 +72,7 @@ def test_reading_undoes_saving(tmp_path_factory: pytest.TempPathFactory, cells: 
         with pytest.raises(VotesError, match="holds no votes"):
             read(path)
     else:
-        votes = read(path)
-        said = [[None if code < 0 else votes.labels[code] for code in row] for row in votes.codes.tolist()]
-        assert said == [[None if cell < 0 else cell for cell in row] for row in cells.tolist()]
+        assert panels.cells(read(path)) == [[None if cell < 0 else cell for cell in row] for row in cells.tolist()]
 
 
 def test_arrays_of_an_archive_are_found_by_name_or_because_only_one_is_a_matrix(tmp_path: Path) -> None:

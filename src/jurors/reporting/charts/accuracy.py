@@ -489,11 +489,7 @@ def _reliability_diagram(result: Evaluation | KeyedEvaluation, width: float, hei
     colour = alt.Color("juror:N", scale=alt.Scale(domain=shown, range=list(base.PALETTE[: len(shown)]))).legend(
         title=None
     )
-    tips = [
-        tip("juror:N", "juror"),
-        tip("confidence:Q", "confidence", PERCENT),
-        tip("right:Q", "right", PERCENT),
-    ]
+    tips = [tip("juror:N", "juror"), tip("confidence:Q", "confidence", PERCENT), tip("right:Q", "right", PERCENT)]
     encoded = alt.Chart(data(rows)).encode(
         x=alt.X("confidence:Q", title="confidence", scale=scale).axis(format="%", tickCount=6),
         y=alt.Y("right:Q", title="right", scale=scale).axis(format="%", tickCount=6),
