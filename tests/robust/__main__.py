@@ -178,7 +178,10 @@ class Trial:
             before = contents(self.fresh())
             ended = run(self.arguments, self.folder, self.temporary, number, dice.uniform(0, 1.05) * self.seconds)
             kills += ended.status not in (0, 3)
-            wrong += faults(before, contents(self.folder), self.whole)
+            if "--state" in self.arguments:  # it is saved on the way, too: what is there can be read
+                wrong += [] if run(self.arguments, self.folder, self.temporary).status in (0, 3) else ["state torn"]
+            else:
+                wrong += faults(before, contents(self.folder), self.whole)
             if "Traceback" in ended.stderr:
                 wrong.append(f"traceback: {ended.stderr.strip().splitlines()[-1]}")
             if over := self.left_over():
