@@ -68,7 +68,8 @@ def temp_directory(home: Path | None = None) -> Iterator[Path]:
         _lock(folder, locks)
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        with defer_signals():
+            shutil.rmtree(folder, ignore_errors=True)
         for lock in locks:
             os.close(lock)
 
