@@ -149,6 +149,7 @@ def test_the_best_rule_is_shown_only_where_items_share_their_votes(patterns: int
     codes = np.array([[k % patterns >> j & 1 for j in range(6)] for k in range(40)])
     keyed = jurors.score(codes, [k % 3 % 2 for k in range(40)])
     assert ("and no rule on these" in keyed.to_text()) == keyed.has_shared_votes == has_bound
+    assert "no rule on these" not in jurors.score(codes, codes[:, 0].tolist()).to_text()  # none is below 0%
 
 
 def test_levels_print_as_whole_numbers() -> None:

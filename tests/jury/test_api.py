@@ -74,8 +74,10 @@ def test_items_with_a_missing_vote_are_left_out_of_a_trio_but_still_labelled() -
     assert len(jurors.label(panel.votes)) == 500
 
 
-def test_labels_of_an_evaluation_made_before_are_the_same() -> None:
+@pytest.mark.parametrize("silent", [0, 1])
+def test_labels_of_an_evaluation_made_before_are_the_same(silent: int) -> None:
     panel = simulate(800, 5, seed=4)
+    panel.votes[:, :silent] = -1
     result = jurors.grade(panel.votes)
     again, afresh = jurors.label(panel.votes, evaluation=result), jurors.label(panel.votes)
     assert (again.label == afresh.label).all()

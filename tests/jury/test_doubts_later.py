@@ -108,3 +108,8 @@ def test_too_few_distinct_show_in_the_labels_before_any_alarm_is_read(votes: Vot
     unheard = {name for alarm in result.alarms if alarm.reason == "too_few_distinct" for name in alarm.jurors}
     heard = bool(set(result.jurors) - unheard) if result.islands else "too_few_distinct" not in kinds
     assert has_too_few_jurors(result) is not heard
+
+
+def test_one_distinct_juror_is_counted_in_the_singular() -> None:
+    (note,) = (x for x in jurors.grade([["a", "b", "a", "a"], ["b", "b", "b", "b"]] * 40).notes if "worth" in x)
+    assert note == "These 4 jurors are worth at most 1 independent juror."

@@ -943,9 +943,10 @@ def score_tables(keyed: KeyedEvaluation, options: CardOptions = SHORT) -> list[B
     """
     floats, labels = keyed.solution.to_float(), keyed.labels
     shown = scored_jurors(keyed, options)
-    best = f", and no rule on these votes less than {percent(keyed.best_errors / keyed.items)}"
+    is_bound = keyed.best_errors and keyed.has_shared_votes
+    best = f", and no rule on these votes less than {percent(keyed.best_errors / keyed.items)}" if is_bound else ""
     wrong = percent(keyed.majority_errors / keyed.items)
-    lines = [f"Majority vote gets {wrong} of the labels wrong{best if keyed.has_shared_votes else ''}."]
+    lines = [f"Majority vote gets {wrong} of the labels wrong{best}."]
     if len(keyed.jurors) <= MOST_ROWS and (worth := keyed.effective_jurors) is not None:
         lines.append(f"{len(keyed.jurors)} jurors are worth about {worth:.1f} independent ones.")
     if len(labels) <= _MOST_PREVALENCES:

@@ -27,7 +27,7 @@ from jurors.evaluate.consistency import ItemLevels, item_levels
 from jurors.evaluate.evaluation import Evaluation
 from jurors.evaluate.solution import Partition, majority_partition
 from jurors.jury.grade import grade_rows
-from jurors.jury.inputs import count_rows, read_input, source_votes
+from jurors.jury.inputs import count_rows, drop_silent_jurors, read_input, source_votes
 from jurors.jury.kinds import LABELS, kind_of
 from jurors.options import (
     GradeOptions,
@@ -585,10 +585,10 @@ def _label(source: Any, evaluation: Evaluation | None, by: Any, grading: Any, re
         message = f"evaluation= is graded already, so {idle[0]}= has no effect; leave one of them out"
         raise OptionError(message, code="does_not_apply", name=idle[0])
     else:
-        graded, votes = evaluation.sketch, source_votes(accepted)
+        graded, votes = evaluation.sketch, drop_silent_jurors(source_votes(accepted))[0]
         if graded is not None and set(graded.labels) > set(votes.labels):  # gold items have labels of their own
-            accepted = recode_labels(votes, graded.labels)
-        counted = count_rows(accepted)
+            votes = recode_labels(votes, graded.labels)
+        counted = count_rows(accepted if votes is source_votes(accepted) else votes)
         votes = counted.votes
         if (
             graded is None

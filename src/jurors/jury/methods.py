@@ -47,6 +47,7 @@ from jurors.evaluate.solution import (
 )
 from jurors.evaluate.trio import MOST_LABELS, DecodedTrios, evaluate_trio, evaluate_trios
 from jurors.options import Target
+from jurors.results import count_noun
 from jurors.sketch.connectivity import juror_groups, restrict_to_jurors
 from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.alarms import default_alarms, degenerate_alarms, juror_alarms
@@ -307,7 +308,8 @@ def _grade_connected(sketch: Sketch, request: GradeRequest) -> Evaluation:
         others = [
             alarm for alarm in _juror_alarms(sketch, panel, result) if alarm.reason != "twin_jurors"
         ]  # which `few` reports
-        note = f"These {len(sketch.jurors)} jurors are worth at most {few[0].value:.0f} independent ones."
+        worth = count_noun(int(few[0].value or 0), "independent juror")
+        note = f"These {len(sketch.jurors)} jurors are worth at most {worth}."
         by_majority = majority_partition(sketch)  # how often labels are right is not known then
         alarms = sort_by_severity([*few, *others])
         independent = replace(result.independent, partition=by_majority)

@@ -163,8 +163,8 @@ def check_gold(
     elif (chance := _chance_of_one_label(partition, gold)) < _IMPROBABLE:
         label = partition.sketch.labels[int(gold.sum(axis=0).argmax())]
         message = (
-            f"the gold items are no random draw: all {items} are {label!r}, and the panel gives that label to more of "
-            "them than of all items. The grades are biased towards it"
+            f"the gold items are not a random draw: all {items} are {label!r}, and the panel gives that label to more "
+            "of them than of all items. The grades are biased towards it"
         )
         alarms.append(Alarm("selected_gold", "warning", message, chance, labels=(label,)))
     return test, alarms

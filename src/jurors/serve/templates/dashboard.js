@@ -449,7 +449,7 @@
       byId("newcomer").value = "";
       marks = {};
     } catch (error) {
-      trouble(sentence("Nobody is announced", error.message));
+      trouble(sentence("The juror was not announced", error.message));
     }
   });
   byId("key-button").addEventListener("click", () => {
