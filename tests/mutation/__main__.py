@@ -33,7 +33,7 @@ from mutation.sites import Site, mutated, sites
 ROOT = Path(__file__).resolve().parents[2]
 SRC = ROOT / "src"
 ROOMS = ("evaluate", "uncertainty", "sketch", "jury")
-PLACES = [f"tests/{room}" for room in (*ROOMS, "exact", "paper", "report", "test_testing.py")]
+PLACES = [f"tests/{room}" for room in (*ROOMS, "exact", "reporting", "test_testing.py")]
 PLACES += [f"src/jurors/{room}" for room in (*ROOMS, "exact.py")]
 """Where the tests of the heart live."""
 
