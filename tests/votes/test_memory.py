@@ -84,7 +84,7 @@ def test_minus_one_is_missing_in_a_matrix_and_a_label_in_a_frame() -> None:
     rows = [[0, 1, -1], [1, 1, 0]] * 5
     assert jurors.read_votes(np.array(rows)).labels == (0, 1)
     assert jurors.read_votes(pd.DataFrame(rows, columns=list(JURORS))).labels == (-1, 0, 1)
-    assert "-1 means no vote" in (jurors.read_votes.__doc__ or "")
+    assert "-1 is a missing vote" in (jurors.read_votes.__doc__ or "")
 
 
 @pytest.mark.parametrize(
