@@ -414,7 +414,7 @@ def test_models_of_lm_eval_are_jurors_and_the_refusal_names_the_command_that_com
         ("systems two.csv", "name the column of systems with --system, one of 'model', 'length', 'word'"),
         ("systems two.csv --system modle", "Did you mean 'model'?"),
         ("systems two.csv --system model --good pas", "Did you mean 'pass'?"),
-        ("systems two.csv --system model --gold gold.csv", "none of the 1 items with true labels (such as 'q999:a')"),
+        ("systems two.csv --system model --gold gold.csv", "no item with a true label (such as 'q999:a')"),
         ("systems two.csv --system model --covariate lenght", "Did you mean 'length'?"),
         ("systems two.csv --system model --covariate flat", "'flat' has one value only, '7'"),
         ("systems two.csv --system model --covariate word", "160 different texts; give numbers, or 2 to 12 categories"),

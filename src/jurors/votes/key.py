@@ -234,7 +234,7 @@ class Key:
             rows = [by_text.get(str(name), NO_VOTE) if k < 0 else k for k, name in zip(rows, of_key, strict=True)]
         if all(k < 0 for k in rows):
             raise VotesError(
-                f"none of the {len(of_key):,} items with true labels (such as {of_key[0]!r}) is among the "
+                f"no item with a true label (such as {of_key[0]!r}) is among the "
                 f"{len(names):,} items voted on (such as {names[0]!r}){_missing_columns(columns, names, of_key)}"
             )
         return np.array(rows, dtype=np.int64)
