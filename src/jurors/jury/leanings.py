@@ -262,14 +262,16 @@ def position_alarms(votes: Votes) -> tuple[Alarm, ...]:
     has_order = names_order(votes.item_columns)
     if not (names in _POSITIONS or (has_order and names == _NUMBERED_POSITIONS)) or not votes.is_dense:
         return ()
-    first = np.where(votes.codes < 0, np.nan, votes.codes == 0)
     swapped = _both_orders(votes) if has_order and votes.items is not None else None
     if swapped is not None and len(swapped) >= _FEWEST_ITEMS:
+        first = np.where(votes.codes < 0, np.nan, votes.codes == 0)
         return _follow_position(votes, first[swapped[:, 0]], first[swapped[:, 1]])
-    share = float(np.average(np.nan_to_num(first), weights=np.isfinite(first) * votes.weights[:, None]))
-    if votes.total < _FEWEST_ITEMS or len(votes.jurors) < 3 or not _EVEN[0] <= share <= _EVEN[1]:
+    voted, first = (votes.codes >= 0).astype(float), (votes.codes == 0).astype(float)
+    cast = float((votes.weights @ voted).sum())
+    if votes.total < _FEWEST_ITEMS or len(votes.jurors) < 3 or not cast:
         return ()
-    return _lean_to_position(votes, first)
+    share = float((votes.weights @ first).sum()) / cast
+    return _lean_to_position(votes, voted, first) if _EVEN[0] <= share <= _EVEN[1] else ()
 
 
 def _both_orders(votes: Votes) -> Integers:
@@ -301,24 +303,23 @@ def _follow_position(votes: Votes, one: Floats, two: Floats) -> tuple[Alarm, ...
     return tuple(found)
 
 
-def _lean_to_position(votes: Votes, first: Floats) -> tuple[Alarm, ...]:
+def _lean_to_position(votes: Votes, voted: Floats, first: Floats) -> tuple[Alarm, ...]:
     """Compare each juror's share of A with that of the others on the same items, the farthest off first."""
-    left, found, weights = list(range(len(votes.jurors))), list[Alarm](), votes.weights.astype(float)
-    while len(found) < (len(votes.jurors) - 1) // 2 and len(left) > 2:
-        off: dict[int, tuple[float, float]] = {}
-        for j in left:
-            others = first[:, [k for k in left if k != j]]
-            at = np.isfinite(first[:, j]) & np.isfinite(others).any(axis=1)
-            if weights[at].sum() >= _FEWEST_ITEMS:
-                apart = first[at, j] - np.nanmean(others[at], axis=1)
-                mean = float(np.average(apart, weights=weights[at]))
-                spread = float(np.average((apart - mean) ** 2, weights=weights[at]) / weights[at].sum()) ** 0.5
-                off[j] = mean, (abs(mean) - _LEAST_LEAN) / max(spread, 1e-12)
-        far = max(off, key=lambda j: abs(off[j][0]), default=None)
-        if far is None or 2 * NormalDist().cdf(-off[far][1]) * len(left) > _SURE:
+    left, found = np.ones(len(votes.jurors)), list[Alarm]()  # 1 for each juror that is compared
+    while len(found) < (len(left) - 1) // 2 and left.sum() > 2:
+        many = voted @ left
+        each = np.divide(1.0, many - 1, out=np.zeros(len(many)), where=many > 1)
+        weights, others = np.where(many > 1, votes.weights, 0.0), (first @ left) * each
+        # A vote less the mean of the others is `first (1 + each) - others` where there is a vote.
+        items = np.maximum(weights @ voted * left, 1)
+        mean = ((weights * (1 + each)) @ first - (weights * others) @ voted) / items
+        square = (weights * (1 + each) * (1 + each - 2 * others)) @ first + (weights * others**2) @ voted
+        far = int(np.argmax(np.where(items >= _FEWEST_ITEMS, np.abs(mean), -1)))
+        points, spread = float(mean[far]), max(float(square[far] / items[far] - mean[far] ** 2), 0) ** 0.5
+        beyond = (abs(points) - _LEAST_LEAN) / max(spread / items[far] ** 0.5, 1e-12)
+        if items[far] < _FEWEST_ITEMS or 2 * NormalDist().cdf(-beyond) * left.sum() > _SURE:
             break
-        left.remove(far)
-        juror, points = votes.jurors[far], off[far][0]
+        juror, left[far] = votes.jurors[far], 0
         message = (
             f"{juror!r} gives {votes.labels[0 if points > 0 else 1]!r} to {abs(points) * 100:.0f} points more of the "
             "items than the other jurors do: it may follow the position; only both orders of a pair show that"
