@@ -257,6 +257,17 @@ def test_a_slip_is_seen_among_thousands_of_votes() -> None:
     assert "map={'aa': 'a'}, or leave it out with missing=['aa']" in alarm.message
 
 
+@pytest.mark.parametrize(
+    ("strange", "kind"),
+    [("passs", "rare_labels"), ("pass.", "similar_labels"), ("**pass**", "similar_labels"),
+     ("Error code: 429", "ambiguous_words"), ("I cannot judge this", "ambiguous_words"), ("partial", None)],
+)  # fmt: skip
+def test_one_vote_in_a_hundred_that_is_no_label_of_its_own_is_noticed(strange: str, kind: str | None) -> None:
+    votes = (["pass"] * 60 + ["fail"] * 39 + [strange]) * 3
+    found = find_findings(Votes.from_matrix([[vote] * 3 for vote in votes]))
+    assert [f.kind for f in found if strange in f.about] == ([kind] if kind else [])
+
+
 @pytest.mark.parametrize("votes", [["yes", "no"] * 600 + ["?!"], [f"label {k}" for k in range(1100)] * 5])
 def test_a_rare_label_that_is_like_no_common_one_is_not_renamed(votes: list[str]) -> None:
     (found,) = (f for f in find_findings(Votes.from_matrix([[vote] * 3 for vote in votes])) if f.kind == "rare_labels")

@@ -218,8 +218,8 @@ _KINDS = (
         "Transpose the table, or use `layout='long'`", about="votes",
     ),
     AlarmKind(
-        "rare_labels", _QUIET,
-        "fewer than one vote in a thousand is for a label. A note if only few gold items have it",
+        "rare_labels", _WARNING,
+        "few votes are for a label, or gold has a label that no juror gives",
         "Check whether it is a typing error", about="votes",
     ),
     AlarmKind(

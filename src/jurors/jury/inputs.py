@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from jurors._lazy import lazy_fields
 from jurors._numeric import Integers
 from jurors.errors import SketchError, VotesError, format_first_names, format_names
-from jurors.evaluate.alarms import Alarm, Level
+from jurors.evaluate.alarms import Alarm
 from jurors.jury.kinds import LABELS, NUMBERS, PREFERENCES, kind_of, numbers_refusal
 from jurors.jury.leanings import names_order
 from jurors.options import (
@@ -52,7 +52,6 @@ from jurors.votes.scale import (
 from jurors.votes.table import Votes
 
 _ABOUT_LABELS = ("ambiguous_words", "similar_labels", "rare_numbers", "rare_labels")
-_MANY_UNUSED = 0.2  # share of gold items whose label no juror gives from which it is hardly a rare class
 _MOST_LABELS = 300  # a result has jurors x labels² numbers, and takes time and memory by them
 
 
@@ -415,11 +414,11 @@ def _gold_alarms(counted: CountedVotes, aligned: Votes, key: Key, known: Integer
         is_unused = np.isin(known, [aligned.labels.index(label) for label in unused])
         share = float(votes.weights[is_unused].sum() / max(votes.weights[known >= 0].sum(), 1))
         message = (
-            f"no juror gives {format_first_names(map(repr, unused), 8)}, the label of {share:.0%} of the gold items: "
-            f"write one of {format_names(votes.labels, 4)} if that is meant, else every vote on them counts as wrong"
+            f"no juror gives {format_first_names(map(repr, unused), 8)}, the label of {share:.0%} of the gold items, "
+            f"so every vote on them counts as wrong: write one of {format_names(votes.labels, 4)} if that is meant, or "
+            "read the votes with all labels (labels=) if not"
         )
-        level: Level = "warning" if share > _MANY_UNUSED else "note"  # many of one label: it may be another word
-        alarms.append(Alarm("rare_labels", level, message, float(len(unused)), labels=unused))
+        alarms.append(Alarm("rare_labels", "warning", message, float(len(unused)), labels=unused))
     return (*alarms, *unvoted_alarms(votes, key))
 
 

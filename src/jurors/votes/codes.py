@@ -385,6 +385,8 @@ _YES_OR_NO = tuple(
 )
 _MILD_WORDS = frozenset({"other", "both", "neither", "unclear", "none"})  #: labels, if frequent
 _OFTEN = 0.05
+_NO_ANSWER = re.compile(r"(?:error|exception|timed out)\b|(?:i (?:can|do|am|could)|i['’]m|sorry|unable to).* ")  #: rare
+_FEWEST_LETTERS = 4  #: of the longer of two words, one letter of which is a slip: not of A1 and A2
 _CODES = frozenset({"-9", "-99", "-999", "-9999", "9", "77", "88", "98", "99", "777", "888", "998", "999", "9999"})
 _FAR = 3  #: by how much a code is beyond the answers
 _BETWEEN_ANSWERS = re.compile(r"\s*[|;,/+&]\s*|\s+(?:and|or)\s+")  #: in a cell with two
@@ -459,6 +461,8 @@ def may_mean_missing(label: Any, labels: Sequence[Any], share: float) -> bool:
     (True, True, True)
     >>> rare("pass", ["yes", "no", "pass"], 0.1), rare("pass", ["pass", "fail", "skip"], 0.1)
     (True, False)
+    >>> rare("Error code: 429", ["a", "b"], 0.01), rare("I can't judge this", ["a", "b"], 0.01)
+    (True, True)
     >>> rare("failed", ["a", "b", "failed"], 0.1), rare("failed", ["passed", "failed", "fail"], 0.1)
     (True, False)
     """
@@ -482,8 +486,34 @@ def may_mean_missing(label: Any, labels: Sequence[Any], share: float) -> bool:
         return answers_beside - NO_VOTE_WORDS in _YES_OR_NO
     if text in _MILD_WORDS:
         return share < _OFTEN
+    if share < _OFTEN and _NO_ANSWER.match(text):
+        return True
     is_answer = text == "failed" and "passed" in beside
     return isinstance(label, str) and not is_answer and (text in AMBIGUOUS_WORDS or text in NO_VOTE_WORDS)
+
+
+def is_misspelt(text: str, known: str) -> bool:
+    """Whether a text is a known label in other case or blanks, with two letters swapped, or with one letter wrong.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> [is_misspelt(text, "safe") for text in ("Safe ", "sfae", "saef", "saf", "unsafe", "ease")]
+    [True, True, True, True, False, False]
+    """
+    one, other = text.casefold().strip(), known.casefold().strip()
+    if one == other:
+        return True
+    is_longer = one.endswith(other) or other.endswith(one)  # moral and amoral
+    if max(len(one), len(other)) < _FEWEST_LETTERS or not (one + other).isalpha() or is_longer:
+        return False
+    same = next((k for k, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    rest, known_rest = one[same:], other[same:]
+    is_swapped = rest[:2] == known_rest[1::-1] and rest[2:] == known_rest[2:]
+    return is_swapped or rest[1:] in (known_rest, known_rest[1:]) or rest == known_rest[1:]
 
 
 def equal_numbers(cells: list[Any]) -> list[Any]:

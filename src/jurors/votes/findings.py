@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from jurors._numeric import are_connected, single_threaded, stable_argsort
 from jurors.errors import closest_name, format_first_names, format_names
 from jurors.options import Label, Reading, text_columns
-from jurors.votes.codes import Finding, Level, list_names, may_mean_missing, numerals
+from jurors.votes.codes import Finding, Level, is_misspelt, list_names, may_mean_missing, numerals
 from jurors.votes.layout import Layout
 from jurors.votes.pair_columns import FIRST, SECOND, TIE, side_of
 from jurors.votes.scale import FEWEST_LEVELS, STREAMS_HAVE_LABELS
@@ -75,6 +75,7 @@ def ambiguous_words(labels: Sequence[Label], counts: NDArray[np.int64]) -> Itera
     yield Finding("ambiguous_words", message, tuple(labels[k] for k in odd), "alarm", float(counts[odd].sum()))
 
 
+_MARKS = "*_.,;:!\"'` "
 _SYNONYMS = ({"pass", "passed", "true", "yes"}, {"fail", "failed", "false", "no"})  # of one answer, by convention
 
 
@@ -103,6 +104,7 @@ def one_label(labels: Sequence[Label], counts: NDArray[np.int64]) -> list[list[L
 
     def meaning(k: int) -> str:
         text = _folded(labels[k])
+        text = text.strip(_MARKS) or text  # **pass** and "pass." of language models
         group = next((group for group in _SYNONYMS if text in group), None)
         return text if group is None or may_mean_missing(labels[k], labels, counts[k] / total) else min(group)
 
@@ -147,7 +149,8 @@ def similar_jurors(names: Sequence[str]) -> Iterator[Finding]:
 
 _MOST_LABELS = 1_000
 _MANY_NUMBERS = 12
-_RARE = 0.001
+_RARE, _SLIPS = 0.001, 0.02  # shares of the votes: of any label, and of one that is written like a commoner one
+_FAR_COMMONER = 20
 _LONG_TEXT = 60
 _FEWEST_OF_RULE = 5  # votes that show that a juror gives one label only
 _FEWEST_RULES, _MOSTLY = 3, 0.8  # jurors that are rules: so many, and such a share of those with enough votes
@@ -276,14 +279,19 @@ def odd_labels(votes: Votes, counts: NDArray[np.int64]) -> Iterator[Finding]:
         message = f"{len(labels):,} different labels, such as {longest[:40]!r}, look like free text"
         yield Finding("free_text", message, level="warning", value=float(len(labels)))
         return
-    rare = [k for k, n in enumerate(counts.tolist()) if 0 < n < _RARE * total]
+    often = {str(labels[k]): n for k, n in enumerate(counts.tolist()) if n >= _FAR_COMMONER * _RARE * total}
+
+    def is_slip(label: str, n: int) -> bool:
+        return n < _SLIPS * total and any(m > _FAR_COMMONER * n and is_misspelt(label, o) for o, m in often.items())
+
+    rare = [k for k, n in enumerate(counts.tolist()) if n > 0 and (n < _RARE * total or is_slip(str(labels[k]), n))]
     if rare:
         shown = format_first_names((f"{labels[k]!r} ({counts[k]:,})" for k in rare), 6)
         common = [str(label) for k, label in enumerate(labels) if k not in rare]
         near = {str(labels[k]): closest_name(str(labels[k]), common, cutoff=0.6) for k in rare[:6]}
         meant = {label: other for label, other in near.items() if other is not None}
         message = (
-            f"fewer than one vote in a thousand is for {shown}, which may be a typing error: "
+            f"few votes are for {shown}, which may be a typing error: "
             f"{f'correct it with map={meant}, or ' if meant else ''}leave it out with missing={list(near)}"
         )
         yield Finding("rare_labels", message, tuple(labels[k] for k in rare), "warning", float(len(rare)))

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from jurors.errors import VotesError, format_names, match_name
 from jurors.options import Format, Label, Reading, ReadingOptions, item_name, text_columns, verb
 from jurors.results import Table, with_formula
-from jurors.votes.codes import NO_VOTE, may_mean_missing, numerals, recode
+from jurors.votes.codes import NO_VOTE, is_misspelt, may_mean_missing, numerals, recode
 from jurors.votes.io.duckdb_table import SourceTable, ToolLog, open_source, open_table, text_cell
 from jurors.votes.io.sources import Source, shown_source
 from jurors.votes.layout import (
@@ -50,7 +50,6 @@ from jurors.votes.scale import extend_labels
 from jurors.votes.table import Votes, recode_labels
 
 TRUTH_WORDS = ("truth", "gold", "true", "key", "target", "groundtruth", "truelabel", "goldlabel", "y")
-_FEWEST_LETTERS = 4  # of the longer label, one letter of which is a slip where it is wrong or missing: not of A1 and A2
 _FEWEST_TRUTHS = 10  # from which on true levels without votes show that the key is on another scale
 
 
@@ -189,7 +188,7 @@ class Key:
                 )
         distinct = list(dict.fromkeys(map(str, truths)))
         for text in (text for text in distinct if text not in texts):
-            if meant := [known for known in sorted(texts) if _is_misspelt(text, known)]:
+            if meant := [known for known in sorted(texts) if is_misspelt(text, known)]:
                 raise VotesError(
                     f"no juror gives the true label {text!r}. Did you mean {meant[0]!r}? If only case differs, use "
                     "ignore_case=True; if it is a different label, list all labels with labels="
@@ -253,24 +252,6 @@ def _missing_columns(columns: Sequence[str], items: Sequence[Any], of_key: Seque
             what = f"the column{'s' if len(lacking) > 1 else ''} {' and '.join(lacking)}"
             return f"; {' and '.join(columns)} together name an item: add {what} to the true labels"
     return ""
-
-
-def _is_misspelt(text: str, known: str) -> bool:
-    """Whether a text is a known label in other case or blanks, with two letters swapped, or with one letter wrong.
-
-    >>> [_is_misspelt(text, "safe") for text in ("Safe ", "sfae", "saef", "saf", "unsafe", "ease")]
-    [True, True, True, True, False, False]
-    """
-    one, other = text.casefold().strip(), known.casefold().strip()
-    if one == other:
-        return True
-    is_longer = one.endswith(other) or other.endswith(one)  # moral and amoral
-    if max(len(one), len(other)) < _FEWEST_LETTERS or not (one + other).isalpha() or is_longer:
-        return False
-    same = next((k for k, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-    rest, known_rest = one[same:], other[same:]
-    is_swapped = rest[:2] == known_rest[1::-1] and rest[2:] == known_rest[2:]
-    return is_swapped or rest[1:] in (known_rest, known_rest[1:]) or rest == known_rest[1:]
 
 
 def _as_numbers(*labels: Iterable[Any]) -> str:
