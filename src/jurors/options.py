@@ -126,8 +126,8 @@ class TableOptions(TypedDict, total=False):
         int | Sequence[Any] | None,
         Option("Turn numbers into ordered levels with these ends (0,3,7,10), or into this many (5).", "ENDS", "commas"),
     ]
-    only: Annotated[Sequence[str], Option("Read only this juror; repeatable.", "JUROR", "repeated")]
-    drop: Annotated[Sequence[str], Option("Leave out this juror; repeatable.", "JUROR", "repeated")]
+    only: Annotated[Sequence[str], Option("Read only these jurors (ann,bob); repeatable.", "JURORS", "repeated")]
+    drop: Annotated[Sequence[str], Option("Leave out these jurors (ann,bob); repeatable.", "JURORS", "repeated")]
 
 
 class FileOptions(TableOptions, total=False):

@@ -672,11 +672,17 @@ def select_jurors(jurors: Sequence[Any], options: Reading) -> list[int]:
     Examples
     --------
     >>> names = ["ann", "bob", "cy"]
-    >>> select_jurors(names, Reading(only=["cy", "ann"])), select_jurors(names, Reading(drop="bob"))
-    ([0, 2], [0, 2])
+    >>> select_jurors(names, Reading(only=["cy", "ann"])), select_jurors(names, Reading(drop="bob,ann"))
+    ([0, 2], [2])
     """
-    only = {match_name(name, jurors, "juror") for name in text_columns(options.only)}
-    drop = {match_name(name, jurors, "juror") for name in text_columns(options.drop)}
+    only, drop = (
+        {
+            match_name(name, jurors, "juror")
+            for text in texts
+            for name in ([text] if text in jurors else text.split(","))
+        }
+        for texts in map(text_columns, (options.only, options.drop))
+    )
     selected = [k for k, name in enumerate(jurors) if (not only or name in only) and name not in drop]
     if not selected:
         raise VotesError(f"only= and drop= leave none of the jurors {format_names(jurors, 12)}")
