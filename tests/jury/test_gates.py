@@ -111,7 +111,7 @@ def test_where_only_one_label_was_said_every_gate_is_not_known_also_on_labels_no
     [
         ({}, "OK: no alarm ("),
         ({"fail_on": "warning"}, "FAIL: 1 warning ("),
-        ({"max_wrong": 0.5}, "NOT KNOWN: 1 of 1 limit not known; no other alarm ("),
+        ({"max_wrong": 0.5}, "NOT KNOWN: 1 of 1 limit not known ("),
         ({"max_wrong": 0.5, "allow_unknown": True}, "OK: 1 of 1 limit not known; no alarm ("),
     ],
 )

@@ -792,7 +792,8 @@ def check(
     elif not failed and not unknown:
         verdict = f"OK: no {what}{f', {counts}' if outcomes else ''} ({about})"
     else:
-        word, other = ("FAIL" if failed else "NOT KNOWN", "other ") if loud else ("OK", "")
-        verdict = f"{word}: {counts}; no {other}{what} ({about})"
+        verdict = (
+            f"{'FAIL' if failed else 'NOT KNOWN'}: {counts} ({about})" if loud else f"OK: {counts}; no {what} ({about})"
+        )
     of_limits = tuple(kind for option, kind in ALARM_LIMITS.items() if getattr(parsed, option) is not None)
     return Verdict(not distrust, verdict, alarms, gates, loud, evaluation, of_limits, compared)
