@@ -336,7 +336,8 @@ class Inspection(Result):
     def _labels(self) -> str:
         total = max(sum(self.labels.values()), 1)
         ranked = sorted(self.labels.items(), key=lambda pair: -pair[1])
-        shown = ", ".join(f"{_brief(label)} {n:,} ({n / total:.1%})" for label, n in ranked[:_SHOWN])
+        between = ":" * any(str(label)[-1:].isdigit() for label, _ in ranked[:_SHOWN])
+        shown = ", ".join(f"{_brief(label)}{between} {n:,} ({n / total:.1%})" for label, n in ranked[:_SHOWN])
         return f"{len(self.labels):,}: {shown}{' …' if len(ranked) > _SHOWN else ''}"
 
     def notes(self) -> list[str]:

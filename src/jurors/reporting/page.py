@@ -420,7 +420,7 @@ def render(
         verdict=verdict(e, keyed), loud=loud[:shown], more=loud[shown:],
         notes=[group for group in alarms if group[0].level == "note"], rows=rows, people=people(e, rows),
         first=first, last=last, left_out=len(rows) - len(first) - len(last), has_votes=bool(e.votes),
-        can_rank=sum(row.is_ranked for row in rows), has_key=keyed is not None,
+        can_rank=sum(row.is_ranked for row in rows), has_key=keyed is not None, has_gold=e.gold is not None,
         by=by, level=interval_name(e.level), low=low, high=high, axis=f"{low * 100:.0f} – {high * 100:.0f}%",
         actions=actions(e, findings.labelling, command, keyed=keyed), tabs=shown_tabs,
         proved=[] if audit is None else tables.audit_lines(audit),

@@ -628,8 +628,8 @@ def audit_lines(audit: Audit) -> list[str]:
     """
     first = f"A person labelled {audit.labelled:,} of the {count_noun(audit.items, 'item')}, drawn at random."
     real = (
-        "Guaranteed intervals rest on the random draw alone. Calibrated ones use these labels as gold, and are valid "
-        "as far as your jury resembles the reference juries."
+        "Calibrated intervals use these labels as gold, and are valid as far as your jury resembles the reference "
+        "juries."
     )
     return [first, *audit.notes, *([] if audit.calibrated is None else [real])]
 
