@@ -834,7 +834,11 @@ def canonical_ranks(data: Incidence) -> CanonicalRanks:
         if last:
             mixed = _mixed(np.concatenate([jurors, np.add.reduce(sizes * words, axis=1)]))
             sides = _sums(side, mixed[juror], sizes.size).reshape(sizes.shape) + mixed[data.jurors :, None]
-    return _ranks(jurors), _ranks(tuples)
+    ranks, order = _ranks(jurors), np.argsort(tuples, kind="stable")
+    if data.is_dense and (tuples[order[1:]] == tuples[order[:-1]]).any():  # mirror images: by votes, in that order
+        votes = data.matrix[0].reshape(data.rows, data.jurors, data.labels)[:, np.argsort(ranks)]
+        order = np.lexsort((*votes[:, :, np.argsort(mixed[data.jurors :])].reshape(data.rows, -1).T, tuples))
+    return ranks, _inverse(order)
 
 
 def _mixed(words: Words) -> Words:
@@ -859,6 +863,10 @@ _ALIKE = _mixed(np.zeros(1, dtype=np.uint64))
 
 
 def _ranks(words: Words) -> Integers:
-    ranks = np.empty(len(words), dtype=np.int64)
-    ranks[np.argsort(words, kind="stable")] = np.arange(len(words))
+    return _inverse(np.argsort(words, kind="stable"))
+
+
+def _inverse(order: Integers) -> Integers:
+    ranks = np.empty(len(order), dtype=np.int64)
+    ranks[order] = np.arange(len(order))
     return ranks
