@@ -96,8 +96,11 @@ def _documents(case: Case, outcome: Outcome) -> list[str]:
     printed = outcome.stdout.splitlines() if case.command == "watch" else [outcome.stdout]  # which has a line per look
     if not is_json or {"--help", "--help-all", "-h"} & set(case.args):
         return []
+    junit = [value for flag, value in pairwise(case.args) if flag == "--junit"]  # which is XML by any name
     files = [
-        outcome.written[name].decode() for name in case.outputs if name.endswith(".json") and name in outcome.written
+        outcome.written[name].decode()
+        for name in case.outputs
+        if name.endswith(".json") and name in outcome.written and name not in junit
     ]
     return [fault for text in [*filter(str.strip, printed), *files] for fault in _document(text)]
 
