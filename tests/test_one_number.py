@@ -87,10 +87,10 @@ def test_every_text_has_the_numbers_of_the_result(votes: jurors.Votes, result: E
         "check": gated.to_text(full=True),
         "page": plain(report_html(votes)) if find_spec("altair") else result.to_text(),
     }
-    number, who = r"(\d+(?:\.\d)?)", "|".join(map(re.escape, sorted(result.jurors, key=len, reverse=True)))
+    number, who = r"(\d+(?:\.\d)?)", "|".join(map(re.escape, sorted(map(str, result.jurors), key=len, reverse=True)))
     ends = rf"{number}%?\s(?:–|to)\s{number}"
     share = re.compile(  # a juror's score, its accuracy on a label, or the label's prevalence
-        rf"(?<![\w-])({who})?[\s|]*({'|'.join(result.labels)})?(?<=\w)(?: may be| no better than chance)*"
+        rf"(?<![\w-])({who})?[\s|]*({'|'.join(map(str, result.labels))})?(?<=\w)(?: may be| no better than chance)*"
         rf"[\s|:]+{number}%[\s|(]+(?:95%: )?{ends}"
     )
     for route, text in texts.items():

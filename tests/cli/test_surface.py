@@ -129,7 +129,8 @@ def test_agreement_shows_the_pairs_that_agree_most_and_least() -> None:
 
 def test_agreement_leaves_out_pairs_that_share_a_handful_of_items() -> None:
     rng = np.random.default_rng(1)
-    codes = np.where(rng.random((300, 30)) < np.where(np.arange(30) < 10, 0.05, 0.6), rng.normal(5, 2, (300, 30)), np.nan)
+    is_given = rng.random((300, 30)) < np.where(np.arange(30) < 10, 0.05, 0.6)
+    codes = np.where(is_given, rng.normal(5, 2, (300, 30)), np.nan)
     agreed = jurors.agreement(jurors.Votes.from_matrix(codes.round(2), scale="interval"))
     text, frame = agreed.to_text(), agreed.to_frame()
     items = [int(row.split()[2]) for row in text.splitlines()[-20:]]
