@@ -127,6 +127,19 @@ def test_agreement_shows_the_pairs_that_agree_most_and_least() -> None:
     assert shown == pytest.approx([*kappas[:10], *kappas[-10:]], abs=0.001)
 
 
+def test_agreement_leaves_out_pairs_that_share_a_handful_of_items() -> None:
+    rng = np.random.default_rng(1)
+    is_given = rng.random((300, 30)) < np.where(np.arange(30) < 10, 0.05, 0.6)
+    codes = np.where(is_given, rng.normal(5, 2, (300, 30)), np.nan)
+    agreed = jurors.agreement(jurors.Votes.from_matrix(codes.round(2), scale="interval"))
+    text, frame = agreed.to_text(), agreed.to_frame()
+    items = [int(row.split()[2]) for row in text.splitlines()[-20:]]
+    assert min(items) >= 20 > frame["items"].min()
+    assert "Pairs that share fewer than 20 items or have no kappa are left out." in text
+    assert max(map(len, text.splitlines())) <= 80
+    assert frame["quadratic_kappa_low"].min() >= -1
+
+
 def test_agreement_shows_the_pairs_that_options_select(votes_file: Path) -> None:
     def rows(*options: object) -> list[list[str]]:
         text = run("agreement", votes_file, *options).stdout.partition("Pairs")[2]

@@ -299,6 +299,8 @@ def test_preferences_are_ranked_and_their_jurors_graded_by_group() -> None:
         blank: Any = verb(pairs.assign(topic=pairs.topic.where(pairs.index > 9)), by="topic")
         assert blank.sizes == {"law": 100, "maths": 190}
         assert any(alarm.reason == "no_group" for alarm in blank.alarms)
+    with pytest.raises(jurors.OptionError, match="check takes labels or numbers, and these are preferences"):
+        jurors.check(maths)
 
 
 def test_a_family_is_graded_in_a_group_where_one_of_its_members_never_voted(table: pd.DataFrame) -> None:

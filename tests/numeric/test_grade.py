@@ -135,8 +135,10 @@ def test_uninformative_reversed_and_constant_jurors_raise_alarms() -> None:
     numbers[:, 4] = 100 - numbers[:, 4]
     numbers[:, 3] = np.random.default_rng(3).normal(size=400)
     numbers[:, 2] = 7
-    alarms = {alarm.reason: alarm.jurors for alarm in grade_numbers(numbers).alarms}
-    assert alarms == {"reversed_scale": ("5",), "uninformative_juror": ("4",), "constant_juror": ("3",)}
+    alone = np.where(np.arange(400)[:, None] < (3, 4), np.arange(400)[:, None], np.nan)
+    alarms = {alarm.reason: alarm.jurors for alarm in grade_numbers(np.hstack([numbers, alone])).alarms}
+    own = {"reversed_scale": ("5",), "uninformative_juror": ("4",), "constant_juror": ("3",)}
+    assert alarms == {**own, "not_identified": ("6", "7")}
 
 
 def test_few_jurors_and_no_shared_items_are_refused() -> None:

@@ -75,7 +75,7 @@ from numpy.typing import NDArray
 
 from jurors._numeric import Floats, Integers, sparse, special
 from jurors.errors import SketchError
-from jurors.evaluate.card import CardOptions, select_rows
+from jurors.evaluate.card import CardOptions, enough_votes, select_rows
 from jurors.evaluate.solution import vote_counts
 from jurors.options import Label
 from jurors.results import Columns, Drawable, Notes, Table, shorten_names
@@ -668,13 +668,14 @@ class AgreementStatistics(Drawable):
         for pair in self.kappas:
             name = _KAPPAS[pair.weights]
             low, high = interval(pair.kappa, pair.error, self.pair_items, self.level)
-            columns |= {name: columns.get(name, pair.kappa), f"{name}_low": low, f"{name}_high": high}
+            columns |= {name: columns.get(name, pair.kappa), f"{name}_low": np.maximum(low, -1.0), f"{name}_high": high}
         return columns
 
     def _blocks(self, **show: Any) -> tuple[Table, Notes, Table]:
         """The whole jury's coefficients, and those of the pairs that agree most and least, to read.
 
-        `sort` is "agreement" (by kappa), "items" (that a pair shares) or "name"; of `full`, every pair is shown.
+        `sort` is "agreement" (by kappa), "items" (that a pair shares) or "name"; with `full`, every pair is shown.
+        Of many pairs, those that share a handful of items are neither among the most alike nor among the least.
         """
         options = CardOptions(**{"sort": "agreement", **show})
         cells = []
@@ -693,10 +694,18 @@ class AgreementStatistics(Drawable):
         else:
             values = -np.nan_to_num(np.asarray(every[by], dtype=float), nan=-2.0)
             order = np.argsort(values, kind="stable").tolist()
-        at = select_rows(order, options)
+        fewest, ranked, left = math.ceil(enough_votes(self.pair_items.tolist())), order, ""
+        if by == last:
+            is_known = (self.pair_items >= fewest) & ~np.isnan(np.asarray(every[by], dtype=float))
+            ranked = [k for k in order if is_known[k]]
+        at = select_rows(order, options, ranked)
+        if len(at) < len(ranked) < len(order):
+            order, left = ranked, f"Pairs that share fewer than {fewest} items or have no kappa are left out."
         columns = {name: values[at].tolist() for name, values in every.items()}
         ends = {f"{last}_low": "low", f"{last}_high": "high"}  # of the kappa that suits the scale best
         others = {f"{name}{end}" for name in _KAPPAS.values() for end in ("", "_low", "_high")} - {last, *ends}
+        if self.correlation is not None:
+            others.add("agreement")  # numbers are hardly ever equal
         names = [name for name in columns if name not in others]
         headers = tuple(ends.get(name, _HEADS.get(name, name.replace("_", " "))) for name in names)
         short = shorten_names(self.jurors, _LONGEST_NAME)
@@ -711,7 +720,7 @@ class AgreementStatistics(Drawable):
         shown = f" ({ends_shown}, of {len(order):,}; full=True shows all)"
         title = "Pairs" + shown * (len(at) < len(order))
         pairs = Table(headers, tuple(rows), title=title, right=tuple(range(2, len(names))), width=80)
-        return whole, Notes(tuple(filter(None, (note, self.about_left_out))), width=80), pairs
+        return whole, Notes(tuple(filter(None, (note, self.about_left_out, left))), width=80), pairs
 
 
 def agreement_statistics(sketch: Sketch, *, level: float = 0.95) -> AgreementStatistics:

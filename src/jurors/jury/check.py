@@ -754,6 +754,9 @@ def check(
         if good is not None:
             raise OptionError("good= is for systems; name their column with system=", name="good")
         evaluation, others = grade(source, **others), {}
+    if not isinstance(evaluation, Evaluation | NumberGrades):
+        message = "check takes labels or numbers, and these are preferences; grade() lists their alarms"
+        raise OptionError(message, code="does_not_apply")
     given = next(iter(others), "system" if system is not None and of_systems is None else None)
     if given is not None:
         raise OptionError(f"these votes are already graded, so {given}= changes nothing; leave it out")

@@ -153,7 +153,7 @@ def number_alarms(numbers: Numbers, shared: factor.SharedErrorTest, outliers: in
     outliers
         How many were left out.
     """
-    fit, jurors = shared.factor, numbers.jurors
+    fit, jurors, apart = shared.factor, numbers.jurors, list[str]()
     for k in sorted(set(range(len(jurors))) - set(fit.graded.tolist())):
         name = jurors[k]
         if not numbers.given[:, k].any():
@@ -162,8 +162,11 @@ def number_alarms(numbers: Numbers, shared: factor.SharedErrorTest, outliers: in
             number = float(fit.moments.mean[k])
             yield Alarm("constant_juror", "warning", f"{name} always answers {number:g}", None, (name,))
         else:
-            message = f"{name} shares too few items with two other jurors to be graded"
-            yield Alarm("not_identified", "warning", message, None, (name,))
+            apart.append(name)
+    if apart:
+        who = f"{apart[0]} shares" if len(apart) == 1 else f"{format_first_names(apart, _MOST_NAMED)} share"
+        message = f"{who} too few items with two other jurors to be graded"
+        yield Alarm("not_identified", "warning", message, None, tuple(apart))
     yield from _impossible(jurors, shared)
 
     for _, pairs in _linked(shared.copies, len(jurors)):

@@ -559,6 +559,7 @@ class LayoutHints:
         """The largest group of columns that share one small vocabulary; empty where no two do.
 
         Two columns are alike where at least 75% of the cells of one are words of the other, and 25% the other way.
+        A column with too few cells for its words to come again belongs to the group that has all of them.
         """
         columns, groups = self.columns, list[list[int]]()
         for k in self.others(self.item):
@@ -574,7 +575,13 @@ class LayoutHints:
                 groups.append([k])
         varied = [group for group in groups if any(columns[k].distinct > 1 for k in group)]
         largest = max(varied, key=len, default=list[int]())
-        return tuple(largest) if len(largest) > 1 else ()
+        if len(largest) < 2:
+            return ()
+        words = frozenset().union(*(columns[k].vocabulary for k in largest))
+        for k in self.others(self.item, *largest):
+            if 0 < columns[k].filled < self.profile.rows and columns[k].vocabulary <= words and not columns[k].is_aside:
+                largest.append(k)
+        return tuple(sorted(largest))
 
     @cached_property
     def numbered(self) -> tuple[int, ...]:

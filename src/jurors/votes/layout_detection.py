@@ -52,10 +52,7 @@ from jurors.votes.layout import (
 )
 from jurors.votes.pair_columns import certain_pair_columns
 
-WITH_PAIRS = (
-    "`jurors rank` (jurors.rank) ranks the objects, `jurors grade` (grade_pairs) grades who compared them, "
-    "`jurors convert` (read_pairs(…).to_votes()) makes votes of it"
-)
+WITH_PAIRS = "`grade` and `report` take them, `rank` ranks the objects, and `jurors convert` makes votes of them"
 # What people call their columns besides our own words: hints, which the cells may overrule.
 _MORE_LABEL_WORDS = ("sentiment", "winner", "preference", "stance", "tag", "code", "outcome", "result", "emotion")
 _ANY_LABEL_WORDS = (*LABEL_WORDS, *_MORE_LABEL_WORDS)
@@ -208,12 +205,12 @@ def refuse_preferences(table: LayoutHints) -> None:
     """Refuse two objects and which is better, which is no vote; whoever names the column of votes knows better."""
     options = table.options
     if options.scale == "pairs":
-        raise OptionError(f"preferences (scale 'pairs') are not votes: {WITH_PAIRS}", code="does_not_apply")
+        raise OptionError(f"preferences (scale='pairs') are not labels: {WITH_PAIRS}", code="does_not_apply")
     if options.scale != "auto" or options.layout != "auto" or options.label is not None or options.count is not None:
         return
     if certain_pair_columns(table.names, lambda: table.head, text_columns(options.ignore)) is not None:
         raise VotesError(
-            f"this table holds preferences between two objects: {WITH_PAIRS}; scale='nominal' reads it as labels",
+            f"this table holds preferences between two objects: {WITH_PAIRS}; scale='nominal' reads labels",
             code="pairs",
         )
 

@@ -565,7 +565,7 @@ def apply_scale(votes: Votes, options: Reading) -> Votes:
     if scale == "auto":
         return votes if votes.scale_told else detect_scale(votes)
     if scale == "pairs":
-        raise OptionError(f"which of two is better (scale 'pairs') is not a vote: {WITH_PAIRS}", code="does_not_apply")
+        raise OptionError(f"preferences (scale='pairs') are not labels: {WITH_PAIRS}", code="does_not_apply")
     if scale == "ordinal" and options.labels is None and not recoding.bins:
         if (labels := _by_size(votes.labels)) is None:
             shown = format_names(votes.labels, 8)
