@@ -58,7 +58,7 @@ def test_pairs_are_never_taken_for_votes(text: str, tmp_path: Path) -> None:
     (tmp_path / "pairs.csv").write_text(text)
     for source in (tmp_path / "pairs.csv", polars.read_csv(io.StringIO(text))):
         for read in (jurors.label, jurors.agreement, jurors.bounds):
-            with pytest.raises(VotesError, match=r"preferences between two objects: .*grade_pairs") as raised:
+            with pytest.raises(VotesError, match=r"preferences between two objects: .*jurors\.grade\)") as raised:
                 read(source)
             assert raised.value.code == "pairs"
         assert isinstance(jurors.grade(source, scale="pairs"), PairGrades)

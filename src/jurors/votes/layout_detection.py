@@ -53,8 +53,8 @@ from jurors.votes.layout import (
 from jurors.votes.pair_columns import certain_pair_columns
 
 WITH_PAIRS = (
-    "`jurors rank` (jurors.rank) ranks the objects, `jurors grade` (grade_pairs) grades who compared them, "
-    "`jurors convert` (read_pairs(…).to_votes()) makes votes of it"
+    "`jurors rank` (jurors.rank) ranks the objects, `jurors grade` (jurors.grade) grades who compared them, "
+    "`jurors convert` makes votes of it"
 )
 # What people call their columns besides our own words: hints, which the cells may overrule.
 _MORE_LABEL_WORDS = ("sentiment", "winner", "preference", "stance", "tag", "code", "outcome", "result", "emotion")
