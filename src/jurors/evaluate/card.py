@@ -965,9 +965,9 @@ def score_tables(keyed: KeyedEvaluation, options: CardOptions = SHORT) -> list[B
         blocks.append(f"Shown: {len(shown)} of {len(keyed.jurors):,} jurors. See full=True, top=.")
     if not options.full:
         return blocks
-    shares = tuple((str(_level(a)), percent(x)) for a, x in floats.prevalence.items())
+    common = tuple((str(_level(a)), percent(x)) for a, x in floats.prevalence.items())
     blocks += [
-        *(_accuracy_table(keyed, shown), Table(("label", "prevalence"), shares, right=(1,))),
+        *(_accuracy_table(keyed, shown), Table(("label", "prevalence"), common, right=(1,))),
         *level_tables(keyed),
         *repeat_tables(keyed.repeats),
         *confidence_tables(keyed.confidence, 0.95),
