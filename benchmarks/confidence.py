@@ -4,9 +4,11 @@
 
 A juror sees evidence for the truth, with noise of its own, less of it on hard items, and a shared part; it votes for
 the likelier label and reports its confidence with half again as much weight as its evidence has, or (uninformative) a
-number that has nothing to do with it. Per line: the share of 95% intervals of Brier scores that hold without gold and
-with 50 gold items; the mean squared error of raw and of calibrated confidences; the share of right labels as `label`
-gives them, and what weighing each vote by its calibrated confidence adds, with its standard error.
+number that has nothing to do with it. Then real judges, whose scores are read as verdicts (above a cut) with a
+confidence (the distance from the cut); panels are drawn from them. Per line: the share of 95% intervals of Brier scores
+that hold without gold and with 50 gold items; the mean squared error of raw and of calibrated confidences; the share of
+right labels without confidences, what confidences add, with its standard error, and to their AUC: the chance that a
+right label has a greater probability than a wrong one.
 """
 
 from __future__ import annotations
@@ -15,6 +17,9 @@ import argparse
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
+from reference_sets import data_folder
+from scipy.stats import rankdata
 
 import jurors
 from jurors._numeric import Floats, Integers
@@ -32,21 +37,53 @@ WORLDS = {  # spread of difficulty, weight of the shared part, whether confidenc
 }
 
 
+REAL = {  # scores of LLM judges: the cuts; items whose true value is above .5 are truly above them
+    "rewardbench2_ordinal": (5.5, 7.5),
+    "care_civilcomments_ordinal": (2.5, 4.5, 6.5),
+}
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--panels", type=int, default=20)
     panels = parser.parse_args().panels
-    heads = ("jurors", "inside", "with gold", "raw", "calibrated", "right", "gain", "±")
-    print(f"{'panels':28}", " ".join(f"{head:>10}" for head in heads))
+    heads = ("jurors", "inside", "with gold", "raw", "calibrated", "right", "gain", "±", "AUC")
+    print(f"{'panels':32}", " ".join(f"{head:>10}" for head in heads))
     for name, world in WORLDS.items():
-        for size in (3, 5):
+        for size in (3, 5, 7):
             rng = np.random.default_rng([size, len(name)])
-            rows = np.array([_measure(*_panel(rng, size, *world)) for _ in range(panels)])
-            inside, gold, raw, calibrated, right, gain = rows.mean(axis=0)
-            error = rows[:, 5].std(ddof=1) / panels**0.5
-            cells = (f"{inside:.0%}", f"{gold:.0%}", f"{raw:.3f}", f"{calibrated:.3f}", f"{right:.1%}")
-            print(f"{name:28} {size:10}", " ".join(f"{cell:>10}" for cell in (*cells, f"{gain:+.2%}", f"{error:.2%}")))
+            _print_row(name, size, [_measure(*_panel(rng, size, *world)) for _ in range(panels)])
+    if (base := data_folder()) is None:
+        return
+    for name, cuts in REAL.items():
+        votes, key = (pd.read_csv(base / "kinds" / name / f"{file}.csv.gz") for file in ("votes", "truth"))
+        scores = votes.pivot_table(index="item", columns="juror", values="label").dropna(axis=1, thresh=ITEMS).dropna()
+        truth = (key.set_index("item")["label"].loc[scores.index].to_numpy() > 0.5).astype(np.int64)
+        for cut in cuts:
+            for size in (n for n in (3, 5, 7) if n <= scores.shape[1]):
+                rng = np.random.default_rng(size)
+                drawn = [_drawn(rng, scores.to_numpy(), truth, size, cut) for _ in range(panels)]
+                _print_row(f"{name} > {cut:g}", size, [_measure(*panel) for panel in drawn])
+
+
+def _print_row(name: str, size: int, rows: list[list[float]]) -> None:
+    inside, gold, raw, calibrated, right, gain, area = np.mean(rows, axis=0)
+    error = np.std(rows, axis=0, ddof=1)[5] / len(rows) ** 0.5
+    shares = (f"{inside:.0%}", f"{gold:.0%}", f"{raw:.3f}", f"{calibrated:.3f}", f"{right:.1%}")
+    cells = (*shares, f"{gain:+.2%}", f"{error:.2%}", f"{area:+.3f}")
+    print(f"{name:32} {size:10}", " ".join(f"{cell:>10}" for cell in cells), flush=True)
+
+
+def _drawn(
+    rng: np.random.Generator, scores: Floats, truth: Integers, size: int, cut: float
+) -> tuple[Integers, Integers, Floats]:
+    """Some judges on some items."""
+    rows = rng.choice(len(scores), ITEMS, replace=False)
+    chosen = scores[rows][:, rng.choice(scores.shape[1], size, replace=False)]
+    furthest = np.where(chosen > cut, scores.max() - cut, cut - scores.min())
+    sure = np.clip(0.5 + np.abs(chosen - cut) / furthest / 2, 0.5, 0.999)
+    return truth[rows], (chosen > cut).astype(np.int64), sure
 
 
 def _panel(
@@ -75,19 +112,21 @@ def _measure(truth: Integers, votes: Integers, sure: Floats) -> list[float]:
         for found in (blind, gold)
     ]
     mapped = np.column_stack([x.calibrated(sure[:, j]) for j, x in enumerate(blind.values())])
-    labels = jurors.label(plain)
-    alone = jurors.label(plain, errors="independent")  # whose log odds add up
-    chance = np.where(np.asarray(alone.codes) == 1, alone.probability, 1 - alone.probability)
-    weights = _logit(mapped) - _logit(mapped.mean(axis=0))
-    weighed = _logit(np.nan_to_num(chance, nan=0.5)) + (np.where(votes == 1, 1, -1) * weights).sum(axis=1)
-    share = float((np.asarray(labels.codes) == truth).mean())
-    gain = float(((weighed > 0) == truth).mean()) - share
-    return [*map(float, inside), float(losses.mean()), float(((mapped - right) ** 2).mean()), share, gain]
+    squares = float(losses.mean()), float(((mapped - right) ** 2).mean())
+    return [*map(float, inside), *squares, *_gain(plain, voted, truth)]
 
 
-def _logit(share: Floats) -> Floats:
-    inside = np.clip(share, 0.01, 0.99)
-    return np.asarray(np.log(inside / (1 - inside)))
+def _gain(plain: jurors.Votes, voted: jurors.Votes, truth: Integers) -> tuple[float, float, float]:
+    """The share of right labels without confidences, and what confidences add to it and to the AUC."""
+    found = []
+    for votes in (plain, voted):
+        labels = jurors.label(votes)
+        is_right = np.asarray(labels.codes) == truth
+        rank, many = rankdata(np.nan_to_num(labels.probability, nan=0.5)), is_right.sum()
+        area = (rank[is_right].sum() - many * (many + 1) / 2) / max(many * (~is_right).sum(), 1)
+        found.append((float(is_right.mean()), float(area)))
+    (share, area), (with_them, their_area) = found
+    return share, with_them - share, their_area - area
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import Any
 
 from jurors.errors import check_choice
-from jurors.reporting.charts.accuracy import accuracy, against_key, history, reliability, systems
+from jurors.reporting.charts.accuracy import accuracy, against_key, history, leanings, reliability, systems
 from jurors.reporting.charts.base import FORMATS, THEMES, render, themed
 from jurors.reporting.charts.labels import bounds, items, partition, prevalence
 from jurors.reporting.charts.pairs import agreement, confusion, dependence
@@ -35,6 +35,7 @@ __all__ = [
     "draw",
     "history",
     "items",
+    "leanings",
     "partition",
     "prevalence",
     "reliability",
@@ -48,7 +49,7 @@ KINDS = {
     chart.__name__: chart
     for chart in (
         accuracy, prevalence, partition, agreement, dependence, bounds, against_key, confusion,
-        items, reliability, systems,
+        items, reliability, systems, leanings,
     )
 }  # fmt: skip
 

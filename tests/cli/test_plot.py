@@ -42,7 +42,7 @@ def panel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", sorted(set(jurors.plot.KINDS) - {"reliability", "systems"}))
+@pytest.mark.parametrize("kind", sorted(set(jurors.plot.KINDS) - {"reliability", "systems", "leanings"}))
 def test_every_kind_is_drawn(kind: str, panel: Path, tmp_path: Path) -> None:
     path = tmp_path / "chart.json"
     result = run("report", panel, "--chart", kind, "--key", "truth", "-o", path, "--quiet")

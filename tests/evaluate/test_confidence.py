@@ -146,11 +146,20 @@ def test_the_share_right_is_the_calibrated_accuracy_and_gold_narrows_the_interva
     assert blind.plot("reliability").to_dict()["title"]["subtitle"] == ["right by the other jurors"]
 
 
-def test_confidences_change_neither_grades_nor_labels() -> None:
-    _, votes, sure = sure_jurors(300, (0.9, 0.8, 0.7))
+def test_confidences_change_labels_but_no_grade() -> None:
+    truth, votes, sure = sure_jurors(500, (0.9, 0.8, 0.7))
     plain, with_them = jurors.Votes.from_matrix(votes, labels=LABELS), as_votes(votes, sure)
-    assert jurors.grade(plain).score == jurors.grade(with_them).score
-    assert np.array_equal(jurors.label(plain).probability, jurors.label(with_them).probability)
+    graded, labels = jurors.grade(with_them), jurors.label(with_them)
+    assert jurors.grade(plain).score == graded.score
+    assert (labels.codes == truth).mean() > (jurors.label(plain).codes == truth).mean() + 0.03
+    assert labels.wrong_labels == graded.wrong_labels
+    assert np.array_equal(labels.codes, jurors.label(with_them, evaluation=graded).codes)
+
+
+def test_confidences_that_say_nothing_change_no_label() -> None:
+    _, votes, sure = sure_jurors(300, (0.9, 0.8, 0.7))
+    plain, with_them = jurors.Votes.from_matrix(votes, labels=LABELS), as_votes(votes, np.full_like(sure, 0.8))
+    assert np.allclose(jurors.label(plain).probability, jurors.label(with_them).probability)
 
 
 def test_probabilities_of_models_are_votes() -> None:

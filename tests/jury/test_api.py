@@ -134,7 +134,9 @@ def test_intervals_are_attributes_and_the_theorem_is_exact() -> None:
     assert list(result.interval.wrong_labels) == document["wrong_labels"]
     assert result.exact is not None
     assert float(result.exact.prevalence["A"]) == result.independent.prevalence["A"]
-    assert jurors.score(votes, key).interval.kappa.keys() == result.score.keys()
+    scored = jurors.score(votes, key)
+    assert scored.interval.kappa.keys() == result.score.keys()
+    assert all(low < scored.prevalence[a] < high for a, (low, high) in scored.interval.prevalence.items())
     with pytest.raises(TypeError):
         result.interval["score"]  # type: ignore[index]
 

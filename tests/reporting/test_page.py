@@ -382,3 +382,31 @@ def test_systems_have_a_section_with_their_numbers_and_a_picture(tmp_path: Path)
     words = "report", tmp_path / "votes.csv", "--system", "model", "--chart", "systems", "-o", tmp_path / "systems.svg"
     assert run(*words).exit_code == 0
     assert "may be the best" in (tmp_path / "systems.svg").read_text()
+
+
+def test_leanings_of_judges_are_drawn_with_their_intervals(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    model, long = np.repeat(["new", "old"], 300), rng.random(600) < 0.5
+    good = rng.random(600) < np.where(model == "new", 0.7, 0.5)
+    votes = np.where(rng.random((600, 4)) < 0.9, good[:, None], ~good[:, None])
+    votes[:, 0] |= long & (rng.random(600) < 0.7)  # a favours long answers
+    frame = pd.DataFrame(np.where(votes, "pass", "fail"), columns=list("abcd")).assign(model=model, long=long * 1)
+    frame.to_csv(tmp_path / "votes.csv", index=False)
+    words = [
+        "report",
+        tmp_path / "votes.csv",
+        "--system",
+        "model",
+        "-o",
+        tmp_path / "leanings.json",
+        "--covariate",
+        "long",
+    ]
+    assert "need each other" in run(*words).stderr
+    assert run(*words, "--chart", "leanings").exit_code == 0
+    (rows,) = (
+        rows for rows in json.loads((tmp_path / "leanings.json").read_text())["datasets"].values() if len(rows) > 1
+    )
+    expected = jurors.systems(frame, by="model", covariate="long").leanings
+    assert [(row["value"], row["low"], row["high"]) for row in rows] == [(x.slope, x.low, x.high) for x in expected]
+    assert [row["judge"] for row in rows if row["found"] == "beyond chance"] == ["a"]

@@ -16,6 +16,7 @@ from jurors.cli.options import (
     Source,
     applicable,
     by_option,
+    covariate_option,
     grading_option,
     grading_options,
     key_options,
@@ -158,8 +159,7 @@ def label(
 @click.command()
 @votes_options
 @system_option
-@click.option("--covariate", multiple=True, metavar="COLUMN",
-              help="Test whether judges favour answers by this column, such as length; repeatable.")  # fmt: skip
+@covariate_option
 @click.option("--adjust", metavar="COLUMN", help="Compare systems at an equal value of this column, such as length.")
 @click.option("--family", multiple=True, metavar="NAME=NAMES",
               help="Judges and systems of one family: openai=gpt-4o-judge,gpt-4o; repeatable.")  # fmt: skip

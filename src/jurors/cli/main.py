@@ -202,7 +202,7 @@ RARE_OPTIONS = frozenset(_RARE.split())
 _RARE_IN = {
     "watch": {"--label", "--missing", "--method", "--gold", "--level", "--errors", "--every"},
     "check": {"--method", "--missing", "--good", "--max-regression", "--level", "--errors"},
-    "report": {"--method", "--missing", "--good", "--items", "--text"},
+    "report": {"--method", "--missing", "--good", "--items", "--text", "--covariate"},
     "label": {"--items", "--text"},
     "compare": {"--between"},
     "systems": {"--missing", "--adjust"},

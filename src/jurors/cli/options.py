@@ -354,6 +354,10 @@ system_option = combined(
     click.option("--good", metavar="LABEL", help="The label that counts as good, such as pass."),
 )
 
+covariate_option = click.option(
+    "--covariate", multiple=True, metavar="COLUMN",
+    help="Test whether judges favour answers by this column, such as length; repeatable.",
+)  # fmt: skip
 
 #: `--by COLUMN`; the command gets `by: str | None`
 by_option = click.option("--by", metavar="COLUMN", help="Give a result for each group that this column names.")

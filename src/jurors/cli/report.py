@@ -17,6 +17,7 @@ from jurors.cli.options import (
     Source,
     applicable,
     by_option,
+    covariate_option,
     grading_option,
     grading_options,
     key_options,
@@ -51,6 +52,7 @@ class _RecordingCommand(click.Command):
               help="A labelled sheet of `jurors audit plan`, to show what it guarantees; repeatable.")  # fmt: skip
 @by_option
 @system_option
+@covariate_option
 @click.option("--title", metavar="TEXT", help="The title of the page; by default, the name of FILE.")
 @click.option("--chart", metavar="KIND", help="Write one chart instead: accuracy, prevalence, agreement, …")
 @path_option("FILE", "The HTML page to write; with --chart .png, .svg or .json.", required=True)
@@ -60,19 +62,23 @@ class _RecordingCommand(click.Command):
 def report(
     ctx: click.Context, source: Source, key: KeySource, grading: dict[str, Any], exam: bool, items: str | None,
     text: tuple[str, ...], sides: dict[str, Any], answers: tuple[str, ...], by: str | None, system: str | None,
-    good: str | None, title: str | None, chart: str | None, path: str, quiet: bool, fail_on: str | None,
+    good: str | None, covariate: tuple[str, ...], title: str | None, chart: str | None, path: str, quiet: bool,
+    fail_on: str | None,
 ) -> None:  # fmt: skip
     """Grade the jurors of FILE and write one self-contained HTML page: verdict, evidence, numbers, provenance.
 
     Numbers and preferences have a page, too. With --chart, write one chart: accuracy, prevalence, partition, agreement,
-    dependence, bounds, against_key, confusion, items or systems; of numbers and confidences, reliability.
+    dependence, bounds, against_key, confusion, items, systems or leanings (--covariate); of numbers and confidences,
+    reliability.
     """
     if good is not None and system is None:
         raise OptionError("--good is for systems; name their column with --system", code="does_not_apply")
+    if (chart == "leanings") != bool(covariate):
+        raise OptionError("--covariate and --chart leanings need each other", code="does_not_apply")
     if chart is not None:
         if by is not None:
             raise OptionError("--chart shows all items; leave out --by, or keep the items of one group in FILE")
-        _write_chart(source, key, grading, chart, Output("chart", path, quiet), system, good)
+        _write_chart(source, key, grading, chart, Output("chart", path, quiet), system, good, covariate)
         return
     from jurors.reporting.page import check_drawable, make_page
     from jurors.votes.io.sources import is_there
@@ -140,8 +146,9 @@ def report(
 
 
 def _write_chart(
-    source: Source, key: KeySource, grading: dict[str, Any], kind: str, output: Output, system: Any, good: Any
-) -> None:
+    source: Source, key: KeySource, grading: dict[str, Any], kind: str, output: Output, system: Any, good: Any,
+    covariate: tuple[str, ...],
+) -> None:  # fmt: skip
     """Write one chart of the votes."""
     kind, path = kind.replace("-", "_"), str(output.path)
     check_choice(kind, tuple(jurors.plot.KINDS), "chart")
@@ -150,26 +157,36 @@ def _write_chart(
         endings = ", ".join(f".{name}" for name in jurors.plot.FORMATS)
         raise OutputError(f"-o {path}: the name of a chart's file ends in one of {endings}")
     with output.working("drawing") as bar:
-        chart, alarms = _draw(kind, source, key, grading, system, good, bar)
+        if kind in ("systems", "leanings"):
+            chart, alarms = _draw_systems(kind, source, grading, system, good, covariate, bar)
+        else:
+            chart, alarms = _draw(kind, source, key, grading, bar)
         drawn = jurors.plot.render(chart, ending)
     atomic_write(Path(path), drawn)
     print_output(f"{escape_text(path)}\n")
     output.warn(alarms)
 
 
+def _draw_systems(
+    kind: str, source: Source, grading: dict[str, Any], system: Any, good: Any, covariate: tuple[str, ...],
+    bar: ProgressBar | None,
+) -> tuple[Any, tuple[Any, ...]]:  # fmt: skip
+    """Compare the systems, and draw them or the leanings of judges."""
+    if system is None:
+        raise OptionError(f"the chart {kind} needs the column of systems: add --system COLUMN")
+    votes, groups = source.read_with_groups(system, bar, what="system", beside=covariate)
+    options: dict[str, Any] = {name: grading[name] for name in ("gold", "level")}
+    compared = jurors.systems(votes, by=groups, good=good, covariate=covariate, **options)
+    return jurors.plot.draw(compared, kind), compared.alarms
+
+
 def _draw(
-    kind: str, source: Source, key: KeySource, grading: dict[str, Any], system: Any, good: Any, bar: ProgressBar | None
+    kind: str, source: Source, key: KeySource, grading: dict[str, Any], bar: ProgressBar | None
 ) -> tuple[Any, tuple[Any, ...]]:
     """Read, grade and draw; give the chart, and the alarms of what it shows."""
     from jurors.jury.compare import score_labels
     from jurors.uncertainty.bounds import correlation_curve
 
-    if kind == "systems":
-        if system is None:
-            raise OptionError("the chart systems needs the column of systems: add --system COLUMN")
-        votes, groups = source.read_with_groups(system, bar, what="system")
-        of_systems = jurors.systems(votes, by=groups, good=good, gold=grading["gold"], level=grading["level"])
-        return jurors.plot.systems(of_systems), of_systems.alarms
     truth, has_key = None, key.path is not None
     if has_key or grading["gold"] or kind in ("items", "prevalence", "reliability"):
         votes, truth = source.read_with_key(key, bar)  # if the key is a column of FILE, without that column

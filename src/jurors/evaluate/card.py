@@ -941,7 +941,7 @@ def score_tables(keyed: KeyedEvaluation, options: CardOptions = SHORT) -> list[B
     -------
     list of blocks
     """
-    floats, labels = keyed.solution.to_float(), keyed.labels
+    prevalence, labels = keyed.solution.to_float().prevalence, keyed.labels
     shown = scored_jurors(keyed, options)
     is_bound = keyed.best_errors and keyed.has_shared_votes
     best = f", and no rule on these votes less than {percent(keyed.best_errors / keyed.items)}" if is_bound else ""
@@ -950,7 +950,7 @@ def score_tables(keyed: KeyedEvaluation, options: CardOptions = SHORT) -> list[B
     if len(keyed.jurors) <= MOST_ROWS and (worth := keyed.effective_jurors) is not None:
         lines.append(f"{len(keyed.jurors)} jurors are worth about {worth:.1f} independent ones.")
     if len(labels) <= _MOST_PREVALENCES:
-        shares = (f"{_label_text(a)} {percent(x)}" for a, x in floats.prevalence.items())
+        shares = (f"{_label_text(a)} {percent(x)}" for a, x in prevalence.items())
         lines.append(f"Prevalence: {', '.join(shares)}.")
     columns, by_label = card_cells(keyed, shown)
     if sum(map(_width, (*columns, *by_label))) + 2 + _SHORTEST_NAME > WIDTH:  # accuracies by label say more than kappa
@@ -965,10 +965,9 @@ def score_tables(keyed: KeyedEvaluation, options: CardOptions = SHORT) -> list[B
         blocks.append(f"Shown: {len(shown)} of {len(keyed.jurors):,} jurors. See full=True, top=.")
     if not options.full:
         return blocks
-    prevalence = tuple((str(_level(a)), percent(x)) for a, x in floats.prevalence.items())
+    rows = [(str(_level(a)), percent(prevalence[a]), percent_range(x)) for a, x in keyed.interval.prevalence.items()]
     blocks += [
-        _accuracy_table(keyed, shown),
-        Table(("label", "prevalence"), prevalence, right=(1,)),
+        *(_accuracy_table(keyed, shown), Table(("label", "prevalence", "95%"), tuple(rows), right=(1, 2))),
         *level_tables(keyed),
         *repeat_tables(keyed.repeats),
         *confidence_tables(keyed.confidence, 0.95),

@@ -12,6 +12,9 @@ and to the ends of that accuracy's interval for the interval of the Brier score.
 steep, for which that interval is widened upwards. Gold items enter as what they are.
 
 **With a key** a(c) is the share right, and everything is counted.
+
+**Labels** count a vote for more where its juror is surer than usual. All confidences of an item together count for less
+than one juror's, because what makes one juror unsure makes others unsure, too (`benchmarks/confidence.py`).
 """
 
 from __future__ import annotations
@@ -34,6 +37,7 @@ FEWEST_VOTES = 30  #: with a confidence, for a juror's confidence to be graded
 _MOST_BINS, _FEWEST_IN_BIN = 10, 40
 _STEPS, _CLOSE = 500, 1e-7
 _TOO_STEEP = 0.5  # the share of the fitted slope that shared errors may account for (simulated panels with such errors)
+_NOT_CERTAIN = (0.01, 0.99)
 _PULL = 2.0  # votes of average accuracy added to a bin, so that no bin is certain
 
 
@@ -185,6 +189,36 @@ def confidence_by_key(votes: Votes, truth: Integers, level: float = 0.95) -> Nam
         mean = float(sure[at].mean()), float(right.mean())
         found[name] = JurorConfidence(len(at), *mean, brier, ends, _bins(sure[at], place, size, share), "key")
     return found
+
+
+def weigh_by_confidence(votes: Votes, graded: Mapping[str, JurorConfidence], posterior: Floats) -> Floats:
+    """Weigh votes by how much surer than usual their jurors are.
+
+    Parameters
+    ----------
+    posterior
+        (rows, labels).
+
+    Returns
+    -------
+    ndarray, (rows, labels)
+    """
+    row, juror, code = votes.triples()
+    sure = confidences_of(votes)
+    surer = np.zeros_like(posterior)
+    for j, name in enumerate(votes.jurors):
+        at = np.flatnonzero((juror == j) & np.isfinite(sure))
+        if name in graded:
+            right = graded[name].calibrated(sure[at])
+            np.add.at(surer, (row[at], code[at]), _logit(right) - _logit(right.mean()))
+    cast = np.bincount(row, minlength=votes.rows)[:, None]
+    weighed = posterior * np.exp(surer / (cast + 1))
+    return np.asarray(weighed / weighed.sum(axis=1, keepdims=True))
+
+
+def _logit(share: Any) -> Any:
+    inside = np.clip(share, *_NOT_CERTAIN)
+    return np.log(inside / (1 - inside))
 
 
 def _graded(

@@ -578,9 +578,9 @@ class KeyedEvaluation(_Solved, Drawable):
 
     @cached_property
     def interval(self) -> Intervals:
-        """(low, high) of every `score`, `accuracy` and `kappa`, for other items of the kind, at level 0.95.
+        """(low, high) of each `score`, `accuracy`, `prevalence` and `kappa`, for other items of the kind, at level .95.
 
-        Scores and accuracies have Wilson's interval; kappa that of the score, with the agreement by chance as it is.
+        They are Wilson's interval; kappa has that of the score, with the agreement by chance as it is.
         """
         floats, by_label = self.solution.to_float(), self._joint.sum(axis=2).tolist()
         score = NamedMapping((j, wilson_interval(x, self.votes[j])) for j, x in floats.score.items())
@@ -592,7 +592,8 @@ class KeyedEvaluation(_Solved, Drawable):
             (j, None if self.kappa[j] is None else tuple(chance_corrected(x, by_chance) for x in score[j]))
             for j, by_chance in zip(self.jurors, self._chance, strict=True)
         )
-        return Intervals(score=score, accuracy=accuracy, kappa=kappa)
+        prevalence = NamedMapping((a, wilson_interval(x, self.items)) for a, x in floats.prevalence.items())
+        return Intervals(score=score, accuracy=accuracy, prevalence=prevalence, kappa=kappa)
 
     def interval_of(self, statistic: str, *names: Any) -> tuple[float, float]:
         """The interval of one statistic, (NaN, NaN) where there is none."""

@@ -23,11 +23,12 @@ from jurors._numeric import Codes, Integers
 from jurors.errors import OptionError, SketchError, short_names
 from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.card import WIDTH
+from jurors.evaluate.confidence import weigh_by_confidence
 from jurors.evaluate.consistency import ItemLevels, item_levels
 from jurors.evaluate.evaluation import Evaluation
 from jurors.evaluate.solution import Partition, majority_partition
 from jurors.jury.grade import grade_rows
-from jurors.jury.inputs import count_rows, drop_silent_jurors, read_input, source_votes
+from jurors.jury.inputs import CountedVotes, count_rows, drop_silent_jurors, read_input, source_votes
 from jurors.jury.kinds import LABELS, kind_of
 from jurors.options import (
     GradeOptions,
@@ -610,14 +611,35 @@ def _label(source: Any, evaluation: Evaluation | None, by: Any, grading: Any, re
         fallback = Alarm("majority_fallback", "warning", message, float(counted.votes.total))
         by_majority, alarms = majority_partition(counted.sketch), (*evaluation.alarms, fallback)
         return label_rows(counted.votes, counted.tuple_of_row, by_majority, method="majority", alarms=alarms)
-    later = partial(_label_alarms, evaluation, partition)
-    about: dict[str, Any] = {"method": evaluation.method, "alarms": later, "level": evaluation.level}
-    labelled = label_rows(counted.votes, counted.tuple_of_row, partition, **about)
+    labelled = label_graded(evaluation, counted, known, alarms=partial(_label_alarms, evaluation, partition))
     if evaluation.without_family is not None and (other := evaluation.without_family.partition) is not None:
         without = label_rows(counted.votes, counted.tuple_of_row, other, method=evaluation.method)
         labelled = replace(labelled, without_family=settle(without, known, evaluation.without_family.wrong_labels))
     if parts := _item_parts(labelled.items, counted.votes.item_columns, source):
         labelled = replace(labelled, parts=parts)
+    return labelled
+
+
+def label_graded(evaluation: Evaluation, counted: CountedVotes, known: Integers | None, **about: Any) -> Labelling:
+    """Label every row of graded votes, also by how sure the jurors are; `known` is each row's gold label (-1: none).
+
+    Returns
+    -------
+    Labelling
+    """
+    partition = cast("Partition", evaluation.partition)
+    about = {"method": evaluation.method, "level": evaluation.level, **about}
+    labelled = label_rows(counted.votes, counted.tuple_of_row, partition, **about)
+    if evaluation.confidence and labelled.levels is None:
+        posterior = partition.posterior[counted.tuple_of_row]
+        weighed = weigh_by_confidence(counted.votes, evaluation.confidence, posterior)
+        has_one = np.isfinite(labelled.probability)
+        labelled = replace(
+            labelled,
+            expected=evaluation.wrong_labels,
+            codes=np.where(has_one, weighed.argmax(axis=1), labelled.codes).astype(labelled.codes.dtype),
+            probability=np.where(has_one, weighed.max(axis=1), np.nan),
+        )
     return settle(labelled, known, evaluation.wrong_labels)
 
 

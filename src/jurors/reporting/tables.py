@@ -28,7 +28,7 @@ from jurors.jury.compare import Comparison, compare_counted, default_methods, sc
 from jurors.jury.grade import grade, grade_rows
 from jurors.jury.groups import ByGroup, each_group
 from jurors.jury.inputs import CountedVotes, source_votes
-from jurors.jury.label import Labelling, label_rows, settle, short_vote
+from jurors.jury.label import Labelling, label_graded, short_vote
 from jurors.jury.systems import SystemComparison, compare_graded
 from jurors.reporting.charts.base import share_of
 from jurors.results import Table, count_noun, escape_text, interval_name, replace_names
@@ -98,13 +98,8 @@ def find_findings(
         compared = compare_graded(evaluation, counted, known, systems[0], good=systems[1])
     by_group = None if groups is None else each_group(grade, source, by=groups, **grading)
     labelling = queue = None
-    partition = evaluation.partition
-    if partition is not None and counted.votes.counts is None and not evaluation.exam:
-        labelling = label_rows(
-            counted.votes, counted.tuple_of_row, partition, level=evaluation.level, method=evaluation.method,
-            alarms=evaluation.alarms,
-        )  # fmt: skip
-        labelling = settle(labelling, known, evaluation.wrong_labels)
+    if evaluation.partition is not None and counted.votes.counts is None and not evaluation.exam:
+        labelling = label_graded(evaluation, counted, known, alarms=evaluation.alarms)
         queue = labelling.for_review(_MAX_QUEUED, counted.votes, texts)
     audit = None if audited is None else evaluate_audit(audited, evaluation, evaluation.level)
     comparison = _compare(evaluation, counted, keyed)

@@ -1,4 +1,4 @@
-"""How accurate the jurors are: estimated, over time, against a key; the reliability of numbers; how good systems are.
+"""How accurate the jurors are: estimated, over time, against a key; reliabilities; how good systems are; leanings.
 
 Two labels make a plane with one axis per label, the unit square, and the line on which guessing lies (accuracies that
 add up to 1).
@@ -565,3 +565,39 @@ def systems(result: SystemComparison, *, width: float = 420, height: float | Non
         "Crosses: raw rates by majority" if is_rate else "Crosses: means of the votes",
     ]
     return finish(chart, "How good each system is", about)
+
+
+def leanings(result: SystemComparison, *, width: float = 420, height: float | None = None) -> Chart:
+    """By how much each judge's rate of the good label changes with each covariate, at equal truth, with its interval.
+
+    Returns
+    -------
+    altair chart
+    """
+    check_result(result, (SystemComparison,), "leanings")
+    if not result.leanings:
+        raise SketchError("no covariate was tested, so there are no leanings to draw; name one with covariate=")
+    rows: list[Row] = [
+        {"judge": x.judge or "all", "covariate": f"{x.covariate} {x.contrast}", "value": x.slope, "low": x.low,
+         "high": x.high, "p": x.p, "found": "beyond chance" if x.found else "may be chance"}
+        for x in result.leanings
+    ]  # fmt: skip
+    judges, covariates = (list(dict.fromkeys(row[name] for row in rows)) for name in ("judge", "covariate"))
+    step = max(5.0, min(22.0, _MAX_HEIGHT / len(rows)))
+    found = alt.Scale(domain=["beyond chance", "may be chance"], range=[base.ORANGE, base.BLUE])
+    ends = [tip(f"{name}:Q", name, "+.1%") for name in ("low", "high")]
+    encoded = alt.Chart().encode(
+        x=alt.X("value:Q", title="change of the rate of the good label").axis(format="+%", tickCount=6),
+        y=_name_axis("judge", judges, step), color=alt.Color("found:N", scale=found).legend(title=None),
+        tooltip=[tip("judge:N", "judge"), tip("value:Q", "change", "+.1%"), *ends, tip("p:Q", "p", ".3f")],
+    )  # fmt: skip
+    zero = alt.Chart(data([{"zero": 0}])).mark_rule(style="ink", strokeOpacity=0.5).encode(x=alt.X("zero:Q"))
+    bars = encoded.mark_rule(strokeWidth=3, opacity=0.6).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"))
+    layers = zero, bars, encoded.mark_point(filled=True, size=60, opacity=1)
+    placed = data(base.placed(rows, "covariate", covariates))
+    tall = step * len(judges) if height is None else height
+    chart = alt.layer(*layers, data=placed).properties(width=width, height=tall)
+    chart = chart.facet(row=alt.Row("covariate:N", sort=base.by_place(), title=None))
+    beside = "the truth of gold items" if result.leanings[0].by == "gold" else "the other judges"
+    about = [f"{result.level * 100:g}% intervals, beside {beside}; the test allows for their number"]
+    return finish(chart, "Which way judges lean, at equal truth", about)
