@@ -113,6 +113,15 @@ def test_no_line_is_lost_or_doubled_by_rotation_between_runs(
     assert lines == [str(k) for k in range(3, day)]
 
 
+@pytest.mark.parametrize("name", [".jsonl-2026010{}", "-2026010{}.jsonl", ".2026-01-0{}.jsonl"])
+def test_files_named_by_date_are_followed(path: Path, followed: Tail, name: str) -> None:
+    for day in (3, 4):
+        append(path, f"{day}\n")
+        path.rename(path.with_name(path.stem + name.format(day)))
+    append(path, "5\n")
+    assert restarted(followed) == (["3", "4", "5"], [])
+
+
 def test_a_file_that_is_being_compressed_is_waited_for_and_a_damaged_one_is_passed_over(
     path: Path, followed: Tail
 ) -> None:

@@ -104,7 +104,7 @@ def _is_packed(file: BinaryIO) -> bool:
 class Tail:
     r"""The lines of a growing file, once each, whatever happens to the file; `positions` are stored in snapshots.
 
-    A rotated file (`votes.jsonl.1`, `votes.jsonl-20260101`, each also compressed) is recognized by its first bytes,
+    A rotated file (`votes.jsonl.1`, `votes-20260101.jsonl`, each also compressed) is recognized by its first bytes,
     also after a restart. Its rest is read first, then the files rotated after it, then the new one. A rotated file is
     followed for a while, because its writer may not have noticed yet. A file that was truncated is read from its
     beginning. An incomplete last line is left until it is complete, unless it is a whole JSON record; in a rotated
@@ -256,12 +256,15 @@ class Tail:
 
     def _files(self) -> list[Path]:
         """The rotated files, the oldest first, and the file itself, where it exists."""
-        name = re.compile(re.escape(self.path.name) + r"[.-](\d[\dT_:.-]*?)(\.gz|\.bz2|\.xz)?")
+        stem, ending = re.escape(self.path.stem), re.escape(self.path.suffix)
+        dates = rf"{ending}[.-](\d[\dT_:.-]*?)|[.-](\d{{4}}[\dT_:.-]{{4,}}?){ending}"  # after the ending or before it
+        name = re.compile(rf"{stem}(?:{dates})(\.gz|\.bz2|\.xz)?")
         rotated: dict[str, Path] = {}  # by the name without compression; a plain file is complete
         for path in self.path.parent.iterdir():
             match = name.fullmatch(path.name)
-            if match and path.is_file() and (match[1] not in rotated or not match[2]):
-                rotated[match[1]] = path
+            when = match[1] or match[2] if match else ""
+            if match and path.is_file() and (when not in rotated or not match[3]):
+                rotated[when] = path
         # Small numbers grow with age (`.1`, `.2`), dates and times do not.
         order = sorted(rotated, key=lambda text: (-int(text), "") if text.isdigit() and len(text) < 5 else (0, text))
         return [*(rotated[text] for text in order), *([self.path] if self.path.is_file() else [])]
