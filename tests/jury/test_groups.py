@@ -159,6 +159,10 @@ def test_labels_by_group_with_a_gold_label_that_no_juror_gave_and_gold_without_v
         [alarm] = [alarm for alarm in result.alarms if alarm.reason == "unvoted_gold"]
         assert alarm.message == "1 of 6 gold items has no votes and so no effect: 999"
     assert jurors.label(votes, evaluation=graded, gold=gold).labels == ("maybe", "no", "yes")
+    # a method that cannot grade all items together: majority votes, and the gold label all the same
+    votes = jurors.Votes.from_matrix(np.where(np.arange(items)[:, None] + [0, 100, 100, 100] < 100, -1, votes.codes))
+    by_majority = jurors.label(votes, by=["a"] * 100 + ["b"] * 100, gold={0: 2, 1: 1, 2: 0}, method="algebraic")
+    assert (by_majority.labels, by_majority.label[:3].tolist()) == ((0, 1, 2), [2, 1, 0])
 
 
 def test_a_group_without_true_labels_is_left_out_of_the_scores(table: pd.DataFrame) -> None:

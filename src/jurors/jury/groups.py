@@ -424,9 +424,10 @@ def label_by(
         whole = label(votes, **grading)
     except JurorsError as error:
         reason = f"all items together cannot be graded ({_inside(error)}), so the labels are majority votes"
-        sketch, inverse = count_votes(votes)
+        aligned = votes if truth is None else answers.align(votes)[0]  # with gold labels that no juror gives
+        sketch, inverse = count_votes(aligned)
         fallback = (Alarm("majority_fallback", "warning", reason),)
-        whole = label_rows(votes, inverse, majority_partition(sketch), method="majority", alarms=fallback)
+        whole = label_rows(aligned, inverse, majority_partition(sketch), method="majority", alarms=fallback)
     codes, probability = whole.codes.copy(), whole.probability.copy()
     alarms, methods, rest = list(graded.alarms), Counter[str](), np.ones(votes.rows, dtype=bool)
     wrong = np.zeros(votes.rows)
