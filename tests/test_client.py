@@ -70,6 +70,30 @@ def test_votes_go_in_batches_whatever_holds_them(votes: Any) -> None:
     assert [tuple(vote.values()) for batch in _votes(seen) for vote in batch] == VOTES
 
 
+@pytest.mark.parametrize(
+    "votes",
+    [
+        pd.DataFrame(
+            {"question_id": ["q1", "q2"], "model": ["m", "m"], "judge_1": ["yes", "no"], "judge_2": ["no", None]}
+        ),
+        {"question_id": [*"12"], "model": [*"mm"], "judge_1": [*"yn"], "judge_2": ["n", ""]},
+        pd.DataFrame(
+            {"task": [*"1122"], "worker": [*"abab"], "label": ["yes", "no", None, "no"], "language": ["en"] * 4}
+            | {"time": ["1970-01-01", None, None, None]}
+        ),
+        [*VOTES, ("q3", "ann", None), ("q3", "bob", float("nan"))],
+    ],
+    ids=["wide", "columns", "long", "tuples"],
+)
+def test_every_frame_that_is_graded_is_sent_and_blank_cells_are_no_votes(votes: Any) -> None:
+    seen, answer = _answering(_accepted(3))
+    assert _client(answer).post_votes("shop", votes) == 3
+    (batch,) = _votes(seen)
+    assert {"item", "juror", "label"} <= set(batch[0]) <= {"item", "juror", "label", "time"}
+    assert len({(vote["item"], vote["juror"]) for vote in batch}) == 3
+    assert not isinstance(votes, pd.DataFrame) or "time" not in votes or batch[0]["time"] == 0.0
+
+
 @pytest.mark.parametrize("fault", [503, 429, 502, "network"], ids=["down", "rate", "gateway", "network"])
 def test_what_may_succeed_later_is_tried_again(fault: Any) -> None:
     away = httpx.ConnectError("refused") if fault == "network" else httpx.Response(fault, headers={"Retry-After": "1"})

@@ -154,28 +154,33 @@ def vote_documents(votes: Any) -> Iterator[Document]:
     Parameters
     ----------
     votes
-        `Votes`, a dataframe, mappings, or tuples (item, juror, label[, time]).
+        `Votes`, a dataframe or dict of columns as for `jurors.grade`, mappings, or tuples (item, juror, label[, time]).
 
     Returns
     -------
     iterator of dict
         One vote each.
     """
-    from jurors.votes.frame import collect_frame, is_frame
+    from jurors.monitor.ledger import UNTIMED, as_batch
+    from jurors.votes.codes import is_missing
+    from jurors.votes.frame import is_frame
     from jurors.votes.table import Votes
 
     rows: Iterable[Any] = votes
-    if isinstance(votes, Votes):
-        if votes.counts is not None:
-            raise JurorsError("counts have no items; send the votes instead")
-        items = votes.item_names().tolist()
-        triples = zip(*(column.tolist() for column in votes.triples()), strict=True)
-        rows = ((items[i], votes.jurors[j], votes.labels[k]) for i, j, k in triples)
-    elif is_frame(votes):
-        rows = collect_frame(votes).iter_rows(named=True)
+    if isinstance(votes, Votes) and votes.counts is not None:
+        raise JurorsError("counts have no items; send the votes instead")
+    if isinstance(votes, (Votes, Mapping)) or is_frame(votes):
+        batch = as_batch(votes)
+        codes = zip(batch.item.tolist(), batch.juror.tolist(), batch.label.tolist(), strict=True)
+        rows = ((batch.items[i], batch.jurors[j], batch.labels[k]) for i, j, k in codes)
+        if batch.time is not None:
+            times = ((time,) * (time > UNTIMED) for time in batch.time.tolist())
+            rows = ((*vote, *time) for vote, time in zip(rows, times, strict=True))
     for row in rows:
         is_mapping = isinstance(row, Mapping)
-        yield dict(row) if is_mapping else dict(zip(("item", "juror", "label", "time"), row, strict=False))
+        vote = dict(row) if is_mapping else dict(zip(("item", "juror", "label", "time"), row, strict=False))
+        if not is_missing(vote.get("label", "")):
+            yield vote
 
 
 def _posts(project: str, votes: Any, batch: int) -> Iterator[Call]:
@@ -346,7 +351,8 @@ class Client(_BaseClient[list[Document], Document, int, str, None]):
     def post_votes(self, project: str, votes: Any, *, batch: int = BATCH_SIZE) -> int:
         """Send votes in batches; returns the number of votes that the server has stored.
 
-        `votes` are `Votes`, a dataframe, mappings with `item`, `juror`, `label` (and `time`), or tuples in that order.
+        `votes` are `Votes`, a dataframe as for `jurors.grade`, mappings with `item`, `juror`, `label` (and `time`), or
+        tuples in that order. Those without a label are left out.
         """
         return sum(self._send(call) for call in _posts(project, votes, batch))
 

@@ -175,7 +175,7 @@ def as_batch(source: Any, known: dict[tuple[str, ...], Roles] | None = None, **n
     Parameters
     ----------
     source
-        A dataframe, `Votes`, or rows: (item, juror, label[, time]) or mappings with these keys.
+        A dataframe or dict of columns, `Votes`, or rows: (item, juror, label[, time]) or mappings with these keys.
     known
         What the columns of earlier dataframes are, which does not change from batch to batch; this one's are added.
     names
@@ -193,7 +193,7 @@ def as_batch(source: Any, known: dict[tuple[str, ...], Roles] | None = None, **n
             )
         row, col, code = source.triples()
         return batch_of((source.item_names()[row], (list(source.jurors), col), (list(source.labels), code)))
-    if is_frame(source):
+    if isinstance(source, Mapping) or is_frame(source):
         return _from_frame(open_frame(source), {} if known is None else known, names)
     votes = []
     for number, row in enumerate(source, 1):
@@ -212,6 +212,7 @@ def _from_frame(frame: Frame, known: dict[tuple[str, ...], Roles], columns: Mapp
     if frame.is_eager and not len(frame.table):
         return batch_of([[], [], []])
     names, given = frame.names, {role: name for role, name in columns.items() if name is not None}
+    given |= {"item": frame.item} if frame.item and "item" not in given else {}
     time = find_column(names, given.pop("time")) if "time" in given else None
     if time is None:
         time = guess_column(names, TIME_WORDS, [find_column(names, n) for n in given.values() if n in names])
