@@ -6,6 +6,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -68,6 +69,21 @@ def test_votes_go_in_batches_whatever_holds_them(votes: Any) -> None:
     assert _client(answer).post_votes("shop", votes, batch=2) == 3
     assert [len(batch) for batch in _votes(seen)] == [2, 1]
     assert [tuple(vote.values()) for batch in _votes(seen) for vote in batch] == VOTES
+
+
+def test_gold_is_what_gold_is_elsewhere(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"question_id": ["q1", "q1"], "model": ["a", "b"], "label": ["yes", "no"]})
+    frame.to_csv(tmp_path / "gold.csv", index=False)
+    labels = {"q1|a": "yes", "q1|b": "no"}
+    records = [{"item": item, "label": label} for item, label in labels.items()]
+    given: list[Any] = [frame, tmp_path / "gold.csv", labels, pd.Series(labels), list(labels.items()), records]
+    seen, answer = _answering(httpx.Response(200, json={"accepted": 2, "unvoted": 0, "unused_labels": ["no"]}))
+    for gold in given:
+        assert _client(answer).post_gold("shop", gold)["unused_labels"] == ["no"]
+        assert json.loads(seen[-1].content) == {"gold": records}
+    for gold in (["yes", "no"], [("q1", "a", "yes")]):
+        with pytest.raises(jurors.JurorsError, match="need the names of their items: give a mapping"):
+            _client(answer).post_gold("shop", gold)
 
 
 @pytest.mark.parametrize(

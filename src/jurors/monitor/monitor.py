@@ -126,7 +126,7 @@ class History(Result):
         return [title, table, *([f"{' and '.join(more)}: full=True shows all."] if more else [])]
 
 
-def graded_window(span: Span, sketch: Sketch, grading: Any) -> WindowGrades:
+def graded_window(span: Span, votes: Any, gold: Any = None, **grading: Any) -> WindowGrades:
     """The grades of a window, calibrated; where grading is refused, the reason.
 
     Returns
@@ -135,7 +135,7 @@ def graded_window(span: Span, sketch: Sketch, grading: Any) -> WindowGrades:
         Scores and prevalence with their intervals, or `refused`.
     """
     try:
-        result = grade(sketch, **grading)
+        result = grade(votes, gold=gold, **grading)
         scores = {juror: float(score) for juror, score in result.score.items() if score is not None}
         intervals: dict[str, Mapping[Any, Interval]] = {}
         given = {} if result.interval is None else vars(result.interval)
@@ -348,7 +348,7 @@ class Monitor:
             state = (span, repr(grading), tuple((pane, panes[pane].revision) for pane in here))
             before, grades = self._graded.get(span.number, (None, None))
             if grades is None or before != state:
-                grades = graded_window(span, self.sketch(span.number), grading)
+                grades = graded_window(span, self.sketch(span.number), **grading)
             state_of[span.number] = state, grades
             listed.append(grades)
         self._graded = state_of
