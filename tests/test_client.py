@@ -6,6 +6,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -68,6 +69,45 @@ def test_votes_go_in_batches_whatever_holds_them(votes: Any) -> None:
     assert _client(answer).post_votes("shop", votes, batch=2) == 3
     assert [len(batch) for batch in _votes(seen)] == [2, 1]
     assert [tuple(vote.values()) for batch in _votes(seen) for vote in batch] == VOTES
+
+
+def test_gold_is_what_gold_is_elsewhere(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"question_id": ["q1", "q1"], "model": ["a", "b"], "label": ["yes", "no"]})
+    frame.to_csv(tmp_path / "gold.csv", index=False)
+    labels = {"q1|a": "yes", "q1|b": "no"}
+    records = [{"item": item, "label": label} for item, label in labels.items()]
+    given: list[Any] = [frame, tmp_path / "gold.csv", labels, pd.Series(labels), list(labels.items()), records]
+    seen, answer = _answering(httpx.Response(200, json={"accepted": 2, "unvoted": 0, "unused_labels": ["no"]}))
+    for gold in given:
+        assert _client(answer).post_gold("shop", gold)["unused_labels"] == ["no"]
+        assert json.loads(seen[-1].content) == {"gold": records}
+    for gold in (["yes", "no"], [("q1", "a", "yes")]):
+        with pytest.raises(jurors.JurorsError, match="need the names of their items: give a mapping"):
+            _client(answer).post_gold("shop", gold)
+
+
+@pytest.mark.parametrize(
+    "votes",
+    [
+        pd.DataFrame(
+            {"question_id": ["q1", "q2"], "model": ["m", "m"], "judge_1": ["yes", "no"], "judge_2": ["no", None]}
+        ),
+        {"question_id": [*"12"], "model": [*"mm"], "judge_1": [*"yn"], "judge_2": ["n", ""]},
+        pd.DataFrame(
+            {"task": [*"1122"], "worker": [*"abab"], "label": ["yes", "no", None, "no"], "language": ["en"] * 4}
+            | {"time": ["1970-01-01", None, None, None]}
+        ),
+        [*VOTES, ("q3", "ann", None), ("q3", "bob", float("nan"))],
+    ],
+    ids=["wide", "columns", "long", "tuples"],
+)
+def test_every_frame_that_is_graded_is_sent_and_blank_cells_are_no_votes(votes: Any) -> None:
+    seen, answer = _answering(_accepted(3))
+    assert _client(answer).post_votes("shop", votes) == 3
+    (batch,) = _votes(seen)
+    assert {"item", "juror", "label"} <= set(batch[0]) <= {"item", "juror", "label", "time"}
+    assert len({(vote["item"], vote["juror"]) for vote in batch}) == 3
+    assert not isinstance(votes, pd.DataFrame) or "time" not in votes or batch[0]["time"] == 0.0
 
 
 @pytest.mark.parametrize("fault", [503, 429, 502, "network"], ids=["down", "rate", "gateway", "network"])

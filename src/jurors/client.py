@@ -154,28 +154,62 @@ def vote_documents(votes: Any) -> Iterator[Document]:
     Parameters
     ----------
     votes
-        `Votes`, a dataframe, mappings, or tuples (item, juror, label[, time]).
+        `Votes`, a dataframe or dict of columns as for `jurors.grade`, mappings, or tuples (item, juror, label[, time]).
 
     Returns
     -------
     iterator of dict
         One vote each.
     """
-    from jurors.votes.frame import collect_frame, is_frame
+    from jurors.monitor.ledger import UNTIMED, as_batch
+    from jurors.votes.codes import is_missing
+    from jurors.votes.frame import is_frame
     from jurors.votes.table import Votes
 
     rows: Iterable[Any] = votes
-    if isinstance(votes, Votes):
-        if votes.counts is not None:
-            raise JurorsError("counts have no items; send the votes instead")
-        items = votes.item_names().tolist()
-        triples = zip(*(column.tolist() for column in votes.triples()), strict=True)
-        rows = ((items[i], votes.jurors[j], votes.labels[k]) for i, j, k in triples)
-    elif is_frame(votes):
-        rows = collect_frame(votes).iter_rows(named=True)
+    if isinstance(votes, Votes) and votes.counts is not None:
+        raise JurorsError("counts have no items; send the votes instead")
+    if isinstance(votes, (Votes, Mapping)) or is_frame(votes):
+        batch = as_batch(votes)
+        codes = zip(batch.item.tolist(), batch.juror.tolist(), batch.label.tolist(), strict=True)
+        rows = ((batch.items[i], batch.jurors[j], batch.labels[k]) for i, j, k in codes)
+        if batch.time is not None:
+            times = ((time,) * (time > UNTIMED) for time in batch.time.tolist())
+            rows = ((*vote, *time) for vote, time in zip(rows, times, strict=True))
     for row in rows:
         is_mapping = isinstance(row, Mapping)
-        yield dict(row) if is_mapping else dict(zip(("item", "juror", "label", "time"), row, strict=False))
+        vote = dict(row) if is_mapping else dict(zip(("item", "juror", "label", "time"), row, strict=False))
+        if not is_missing(vote.get("label", "")):
+            yield vote
+
+
+def gold_documents(gold: Any) -> list[Document]:
+    """Write gold labels as the server takes them.
+
+    Parameters
+    ----------
+    gold
+        A mapping of item to label, a path, a dataframe, a series by item, pairs (item, label), or mappings with these
+        keys.
+
+    Returns
+    -------
+    list of dict
+        One label each.
+    """
+    from jurors.votes.key import as_key
+
+    if isinstance(gold, (list, tuple, Iterator)):
+        rows = list(gold)
+        if all(isinstance(row, Mapping) for row in rows):
+            return [dict(row) for row in rows]
+        gold = dict(rows) if all(isinstance(row, (list, tuple)) and len(row) == 2 for row in rows) else None
+    key = None if gold is None else as_key(gold, of_stream=True)
+    if key is None or key.items is None:
+        forms = "a mapping of item to label, a path, a dataframe, or pairs (item, label)"
+        raise JurorsError(f"gold labels need the names of their items: give {forms}")
+    pairs = zip(key.items.tolist(), key.labels.tolist(), strict=True)
+    return [{"item": str(item), "label": label} for item, label in pairs if label is not None]
 
 
 def _posts(project: str, votes: Any, batch: int) -> Iterator[Call]:
@@ -190,12 +224,11 @@ def _posts(project: str, votes: Any, batch: int) -> Iterator[Call]:
 # What a call gives: a value, or an awaitable of one.
 _List = TypeVar("_List")
 _Document = TypeVar("_Document")
-_Number = TypeVar("_Number")
 _Text = TypeVar("_Text")
 _Nothing = TypeVar("_Nothing")
 
 
-class _BaseClient(ABC, Generic[_List, _Document, _Number, _Text, _Nothing]):
+class _BaseClient(ABC, Generic[_List, _Document, _Text, _Nothing]):
     """What both clients are made of; `_kind` is httpx's class."""
 
     _kind: ClassVar[str]
@@ -249,12 +282,13 @@ class _BaseClient(ABC, Generic[_List, _Document, _Number, _Text, _Nothing]):
         """Delete a project and all its votes."""
         return cast("_Nothing", self._send(Call("DELETE", project_path(project), lambda _: None)))
 
-    def post_gold(self, project: str, gold: Mapping[Any, Any] | Iterable[Mapping[str, Any]]) -> _Number:
-        """Send gold labels, the labels that a person gave: item -> label."""
-        if isinstance(gold, Mapping):
-            gold = [{"item": item, "label": label} for item, label in gold.items()]
-        call = Call("POST", project_path(project, "gold"), _accepted, {"gold": list(gold)})
-        return cast("_Number", self._send(call))
+    def post_gold(self, project: str, gold: Any) -> _Document:
+        """Send gold labels, the labels that a person gave: a mapping, a path, a dataframe, or pairs (item, label).
+
+        The answer has how many were `accepted`, how many of them are `unvoted` (on items without votes), and the
+        `unused_labels`, which no juror gives: a typing error shows there.
+        """
+        return self._change("POST", project, "gold", gold=gold_documents(gold))
 
     # -- results --------------------------------------------------------------------------------------------------
 
@@ -313,7 +347,7 @@ class _BaseClient(ABC, Generic[_List, _Document, _Number, _Text, _Nothing]):
         return cast("_Document", self._send(Call("GET", project_path(project, what), document, params=params)))
 
 
-class Client(_BaseClient[list[Document], Document, int, str, None]):
+class Client(_BaseClient[list[Document], Document, str, None]):
     """A client of `jurors serve`.
 
     When the network fails or the server is busy, a call is retried up to `retries` times with exponential backoff;
@@ -346,7 +380,8 @@ class Client(_BaseClient[list[Document], Document, int, str, None]):
     def post_votes(self, project: str, votes: Any, *, batch: int = BATCH_SIZE) -> int:
         """Send votes in batches; returns the number of votes that the server has stored.
 
-        `votes` are `Votes`, a dataframe, mappings with `item`, `juror`, `label` (and `time`), or tuples in that order.
+        `votes` are `Votes`, a dataframe as for `jurors.grade`, mappings with `item`, `juror`, `label` (and `time`), or
+        tuples in that order. Those without a label are left out.
         """
         return sum(self._send(call) for call in _posts(project, votes, batch))
 
@@ -362,9 +397,7 @@ class Client(_BaseClient[list[Document], Document, int, str, None]):
         return read_answer(call, answer, self.url)
 
 
-class AsyncClient(
-    _BaseClient[Awaitable[list[Document]], Awaitable[Document], Awaitable[int], Awaitable[str], Awaitable[None]]
-):
+class AsyncClient(_BaseClient[Awaitable[list[Document]], Awaitable[Document], Awaitable[str], Awaitable[None]]):
     """An asynchronous client of `jurors serve`, with the arguments of `Client`."""
 
     _kind = "AsyncClient"

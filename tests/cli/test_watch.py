@@ -45,6 +45,13 @@ def test_standard_input_ends_the_watch_and_an_alarm_is_status_three(votes: Path)
     assert last["grades"]["items"] == 300
 
 
+def test_several_columns_name_the_item_in_standard_input_too() -> None:
+    rows = "".join(f"q{k % 9},m{k // 9},{k % 2},{k % 3 % 2},{k % 2}\n" for k in range(18))
+    given = f"question,model,ann,bob,cy\n{rows}".encode()
+    assert "18 items, 54 votes" in run("-", "--once", "--item", "question,model", stdin=given)[1]
+    assert "18 items, 54 votes" in run("-", "--once", stdin=given)[1]
+
+
 @pytest.mark.slow
 def test_who_takes_their_time_does_not_seem_silent(tmp_path: Path) -> None:
     path, frame = tmp_path / "votes.csv", simulate(1300, jurors=5, seed=2).votes.to_frame()

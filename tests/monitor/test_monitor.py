@@ -150,6 +150,17 @@ def test_a_window_that_cannot_be_is_refused(window: Any) -> None:
         Monitor(window)
 
 
+def test_a_frame_is_read_as_it_is_graded_and_later_ones_alike() -> None:
+    names = ["question_id", "model", "judge_1", "judge_2", "judge_3", "time"]
+    rows = [(f"q{k % 20}", f"m{k // 20}", "yn"[k % 2], "ny"[k % 3 > 0], "yn"[k % 2], 60.0 * k) for k in range(60)]
+    frame, monitor = pd.DataFrame(rows, columns=names), Monitor(window="20m")
+    frame.loc[7, "judge_2"] = None
+    for start in (0, 20, 57):
+        monitor.learn_many(frame[start : start + 37])
+    assert monitor.sketch() == jurors.Sketch.from_votes(jurors.Votes.from_frame(frame.drop(columns="time")))
+    assert [window.items for window in monitor.windows()] == [20, 20, 20]
+
+
 @pytest.mark.parametrize(
     ("options", "votes", "message"),
     [
@@ -160,7 +171,7 @@ def test_a_window_that_cannot_be_is_refused(window: Any) -> None:
         ({}, [("q1", "ann", "yes", 1_767_225_600_000)], "after the year 9999: give seconds since 1970, not milli"),
         ({}, pl.DataFrame({"item": [1], "juror": ["a"], "label": ["y"], "time": [1e300]}), "after the year 9999"),
         ({}, [("q1", "ann", ["yes"])], "not a single value"),
-        ({}, pd.DataFrame({"a": [1], "b": [2]}), "is the juror; name it with juror="),
+        ({}, pd.DataFrame({"a": [1], "b": [2]}), "names the item; name it with item="),
         ({}, jurors.load_example("census")[0], "these votes are counts"),
         ({}, [(k, "ann", f"score {k}") for k in range(251)], "at most 250 labels"),
         ({"labels": ["yes", "no"]}, [("q1", "ann", "yes"), ("q1", "bob", "maybe")], "label 'maybe' is not among"),

@@ -81,7 +81,8 @@ def test_gold_takes_part_as_on_the_command_line(client: TestClient, tmp_path: Pa
     review = fill(client).get(f"{SHOP}/review?limit=8").json()["items"]
     key = {item["item"]: item["label"] for item in review[:6]} | {review[6]["item"]: "C"}  # which no juror gave
     gold = [{"item": item, "label": label} for item, label in key.items()]
-    assert client.post(f"{SHOP}/gold", json={"gold": gold}).json() == {"accepted": 7}
+    answer = client.post(f"{SHOP}/gold", json={"gold": gold}).json()
+    assert answer == {"accepted": 7, "unvoted": 0, "unused_labels": ["C"]}
     assert client.get(f"{SHOP}/grade").json() == _printed(tmp_path, "grade", gold=key)
     after = client.get(f"{SHOP}/review?limit=300").json()
     assert (after["gold"], len(after["items"])) == (7, 243)
@@ -131,11 +132,23 @@ def test_every_route_gives_the_same_number_for_the_same_name(client: TestClient,
         "jurors.label/2",
         "jurors.alarms/2",
     ]
-    if not gold:  # a window has no gold labels
-        (window,) = client.get(f"{SHOP}/history").json()["windows"]
-        assert window["score"] == pytest.approx(grade["score"])
-        assert window["interval"]["score"] == grade["interval"]["score"]
-        assert window["prevalence"] == pytest.approx(grade["prevalence"])
+    (window,) = client.get(f"{SHOP}/history").json()["windows"]
+    for each in (window, client.get(f"{SHOP}/grade?window=last").json()):
+        assert each["score"] == pytest.approx(grade["score"])
+        assert each["interval"]["score"] == grade["interval"]["score"]
+        assert each["prevalence"] == pytest.approx(grade["prevalence"])
+
+
+def test_gold_for_an_item_without_votes_is_counted_and_named(client: TestClient) -> None:
+    gold = [{"item": "q1", "label": "A"}, {"item": "nope", "label": "A"}]
+    answer = fill(client).post(f"{SHOP}/gold", json={"gold": gold}).json()
+    assert answer == {"accepted": 2, "unvoted": 1, "unused_labels": []}
+    alarms = client.get(f"{SHOP}/grade").json()["alarms"]
+    message = "1 of 2 gold items has no votes and so no effect: 'nope'"
+    assert [alarm["message"] for alarm in alarms if alarm["reason"] == "unvoted_gold"] == [message]
+    store: Any = client.app.state.store  # type: ignore[attr-defined]
+    store.forget(store.project("shop").id, float("inf"))  # what was forgotten had votes
+    assert store.unvoted_gold(store.project("shop").id) == ["nope"]
 
 
 @pytest.mark.slow

@@ -7,11 +7,13 @@ import random
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 from other_tools import SAMPLES
 
@@ -20,7 +22,7 @@ from jurors.errors import JurorsError, VotesError
 from jurors.monitor import Monitor
 from jurors.monitor.notify import NotificationQueue, Receiver
 from jurors.options import Reading
-from jurors.watch.sources import source_of
+from jurors.watch.sources import Rows, source_of
 from jurors.watch.watcher import Watcher
 
 Watch = Callable[..., Watcher]
@@ -32,7 +34,7 @@ def watch() -> Iterator[Watch]:
     with ExitStack() as stack:
 
         def make(path: Path, state: Path | None = None, window: str = "1000", **more: Any) -> Watcher:
-            source = stack.enter_context(closing(source_of([str(path)], Reading(tool=more.pop("tool", None)))))
+            source = stack.enter_context(closing(source_of([str(path)], Reading(**more.pop("reading", {})))))
             notifications = NotificationQueue({k: Receiver(v) for k, v in more.pop("receivers", {}).items()})
             made = Watcher(source, str(path), Monitor(window), notifications, state=state, **more)
             made.resume()
@@ -144,6 +146,54 @@ def test_stray_lines_of_a_json_stream_are_counted_and_many_of_them_raise_an_alar
     assert later.monitor.votes == len(lines)
 
 
+def judged(questions: int, models: Sequence[str] = ("gpt", "llama", "qwen")) -> pd.DataFrame:
+    """What five numbered judges say of the answers of models, beside what is no vote."""
+    drawn = simulate(questions * len(models), jurors=5, seed=3).votes
+    frame = pd.DataFrame(np.array(drawn.labels)[drawn.codes], columns=[f"judge_{k}" for k in range(1, 6)])
+    frame.insert(0, "question_id", [f"q{k % questions}" for k in range(len(frame))])
+    frame.insert(1, "model", np.repeat(models, questions))
+    texts = [f"Answer {k} of the model" for k in range(len(frame))]
+    return frame.assign(response=texts, length=np.arange(len(frame)) % 70)
+
+
+@pytest.mark.parametrize("ending, write", [("csv", pd.DataFrame.to_csv), ("jsonl", pd.DataFrame.to_json)])
+@pytest.mark.parametrize(
+    "reading", [{}, {"item": "question_id,model"}, {"layout": "wide", "ignore": ["response", "length"]}]
+)
+def test_the_columns_are_what_they_are_in_a_file_that_is_read_whole(
+    tmp_path: Path, watch: Watch, ending: str, write: Any, reading: dict[str, Any]
+) -> None:
+    path, state, frame = tmp_path / f"votes.{ending}", tmp_path / "state.json", judged(40)
+    how: dict[str, Any] = {"index": False} if ending == "csv" else {"orient": "records", "lines": True}
+    write(frame[:-10], path, **how)
+    assert watch(path, state, reading=reading).poll(ended=True).monitor.items == 110
+    append(path, "".join(write(frame, **how).splitlines(keepends=True)[-10:]))
+    monitor = watch(path, state, reading=reading).poll(ended=True).monitor  # two rows more prove nothing by themselves
+    assert monitor.sketch() == Sketch.from_votes(read_votes(path, **reading))
+    assert (monitor.items, len(monitor.jurors)) == (120, 5)
+
+
+def test_the_answers_of_a_later_model_do_not_replace_those_of_the_first(tmp_path: Path, watch: Watch) -> None:
+    path, frame = tmp_path / "votes.csv", judged(40).drop(columns=["response", "length"])
+    frame[:40].to_csv(path, index=False)
+    current = watch(path)
+    assert current.poll().monitor.items == 40
+    append(path, frame[40:].to_csv(index=False, header=False))
+    assert current.poll().monitor.items == 120
+    with pytest.raises(
+        VotesError, match=r"too few to show whether votes are in 'model', 'length': use item='id,model'"
+    ):
+        Rows(Reading()).votes(b"id,model,ann,bob,length\n", is_first=True)
+
+
+def test_a_broken_line_is_named_by_its_place_in_the_file(path: Path, watch: Watch) -> None:
+    start = path.stat().st_size
+    append(path, "bad line\n")
+    (problem,) = watch(path).poll().problems
+    assert f"bytes {start + 1:,} to {start + 9:,}: the JSON is broken or cut short (Exp" in problem
+    assert "file again" not in problem
+
+
 def test_a_table_whose_header_is_not_repeated_after_rotation_is_read_on(tmp_path: Path, watch: Watch) -> None:
     path, state = tmp_path / "votes.csv", tmp_path / "state.json"
     path.write_text("item,juror,label\nq1,ann,yes\n")
@@ -199,7 +249,7 @@ def test_a_folder_of_logs_is_followed(folder: Path, tmp_path: Path, watch: Watch
 def test_spans_in_a_folder_grow_line_by_line_and_a_broken_log_is_told(folder: Path, watch: Watch) -> None:
     (folder / "broken.json").write_text('{"version": 2, "status": "success", "eval": {"task"')
     spans = (SAMPLES / "openinference" / "traces.jsonl").read_text().splitlines(keepends=True)
-    current, problems = watch(folder, tool="openinference:correct"), list[Any]()
+    current, problems = watch(folder, reading={"tool": "openinference:correct"}), list[Any]()
     for line in spans:
         append(folder / "spans.jsonl", line)
         problems += current.poll().problems

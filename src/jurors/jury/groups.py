@@ -346,7 +346,7 @@ def each_group(
     for name in ("gold", "key"):
         if (given := options.pop(name, None)) is not None:
             truths[name], answers = _truth(votes, given)
-            unvoted += unvoted_alarms(votes, answers) if name == "gold" else []
+            unvoted += unvoted_alarms(answers.unvoted(votes), len(answers.labels)) if name == "gold" else []
 
     def call(rows: Any, which: NDArray[np.int64]) -> Any:
         known: set[Any] = set()
@@ -408,7 +408,7 @@ def label_by(
     truth, unvoted = None, list[Alarm]()
     if grading.get("gold") is not None:
         truth, answers = _truth(votes, grading["gold"])
-        unvoted = unvoted_alarms(votes, answers)
+        unvoted = unvoted_alarms(answers.unvoted(votes), len(answers.labels))
 
     def gold_of(which: NDArray[np.int64]) -> Key | None:
         return None if truth is None or all(x is None for x in truth[which]) else Key.from_array(truth[which])

@@ -419,19 +419,18 @@ def _gold_alarms(counted: CountedVotes, aligned: Votes, key: Key, known: Integer
             "read the votes with all labels (labels=) if not"
         )
         alarms.append(Alarm("rare_labels", "warning", message, float(len(unused)), labels=unused))
-    return (*alarms, *unvoted_alarms(votes, key))
+    return (*alarms, *unvoted_alarms(key.unvoted(votes), len(key.labels)))
 
 
-def unvoted_alarms(votes: Votes, key: Key) -> list[Alarm]:
-    """A warning that names gold items that have no votes; none where all have some.
+def unvoted_alarms(unvoted: Sequence[Any], total: int) -> list[Alarm]:
+    """A warning that names gold items that have no votes, of so many in total; none where all have some.
 
     Returns
     -------
     list of Alarm
     """
-    unvoted = key.unvoted(votes)
     if not unvoted:
         return []
-    have = f"{len(unvoted):,} of {len(key.labels):,} gold items {'has' if len(unvoted) == 1 else 'have'} no votes"
+    have = f"{len(unvoted):,} of {total:,} gold items {'has' if len(unvoted) == 1 else 'have'} no votes"
     message = f"{have} and so no effect: {format_first_names(map(repr, unvoted), 3)}"
     return [Alarm("unvoted_gold", "warning", message, float(len(unvoted)))]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -22,16 +22,123 @@ import numpy as np
 from jurors._numeric import Flags, Floats, Integers
 from jurors.errors import VotesError
 from jurors.monitor.windows import ClosedItems, Panes, Window, codes_of, from_text, keys_of, to_text
-from jurors.options import Label
+from jurors.options import Label, Reading, item_name, text_columns
 from jurors.votes.codes import factorize, is_missing, python_value
-from jurors.votes.frame import Frame, collect, is_frame, open_frame
-from jurors.votes.layout import Layout, find_column, guess_column, named_long, quoted_names
+from jurors.votes.frame import Frame, collect, grid_of, is_frame, joined_cells, open_frame
+from jurors.votes.layout import (
+    ANY_JUROR_WORDS,
+    COUNT_WORDS,
+    ITEM_WORDS,
+    LABEL_WORDS,
+    SYSTEM_WORDS,
+    ColumnHead,
+    ColumnProfile,
+    bare_word,
+    column_flag,
+    find_column,
+    guess_column,
+    head_rows,
+    item_parts,
+    profile_columns,
+    quoted_names,
+)
+from jurors.votes.layout_detection import FEW_ROWS, find_layout, joint_item
 from jurors.votes.read import clean_cells
 from jurors.votes.table import Votes
 
 TIME_WORDS = ("time", "timestamp", "date", "datetime", "created", "createdat")
 LAST_TIME = 253_402_300_800.0  #: the end of the year 9999, in seconds
 UNTIMED = -math.inf  #: the time of a vote that has none: any other is later
+
+
+# -- what the columns of a stream are ---------------------------------------------------------------------------------
+
+Roles: TypeAlias = dict[str, Any]  #: what the columns are, as options of reading
+
+
+def find_roles(names: Sequence[str], rows: Iterable[Sequence[Any]], options: Reading) -> Roles:
+    """Find what the columns of a stream are by its first rows, as for a file that is read whole.
+
+    Parameters
+    ----------
+    names
+        The columns.
+    rows
+        The cells of the first rows, taken where names and options leave the layout open.
+    options
+        How votes are read.
+
+    Returns
+    -------
+    dict
+        The options that name the columns of every later row: layout, item, juror, label, ignore.
+
+    Examples
+    --------
+    >>> find_roles(["question_id", "model", "judge_1", "judge_2"], [], Reading())["item"]
+    ('question_id', 'model')
+    """
+    cells = list[list[Any]]()
+
+    def look() -> list[list[Any]]:
+        if not cells:
+            first = list(islice(rows, head_rows(len(names))))
+            cells.extend([row[k] for row in first] for k in range(len(names)))
+        return cells
+
+    def profile() -> ColumnProfile:
+        """Of the columns, and of the one that several make together to name the item."""
+        joined = [joined_cells([look()[find_column(names, part)] for part in item], item)] if len(item) > 1 else []
+        return profile_columns(every, [*look(), *joined])
+
+    item, every = item_parts(names, options.item), names
+    item = item or joint_item(names, options, profile)
+    every, options = with_joined(names, options.but(item=item or None))
+    layout = find_layout(every, options, profile)
+    own = item if len(item) > 1 else () if layout.item is None else (every[layout.item],)
+    if layout.kind == "long":
+        roles = (("juror", layout.juror), ("label", layout.label))
+        return {"layout": "long", "item": own} | {role: every[k] for role, k in roles if k is not None}
+    ignored = text_columns(options.ignore)
+    left = [name for k, name in enumerate(names) if k not in layout.used and name not in own]
+    systems = [name for name in left if bare_word(name) in SYSTEM_WORDS and name not in ignored]
+    if len(own) == 1 == len(systems) and not item and bare_word(own[0]) in ITEM_WORDS:
+        own = (*own, *systems)  # the first rows may be of one system, and those of others follow
+    jurors, many, kind = [profile().columns[k] for k in layout.votes], profile().rows, layout.kind
+    if options.layout == "auto" and not many and any(each.word in COUNT_WORDS for each in jurors):
+        kind = "counts"  # no row shows that it is a juror of this name
+    elif options.layout == "auto" and own and many < FEW_ROWS:
+        _refuse_few_rows(own[0], jurors)
+    return {"layout": kind, "item": own or None, "ignore": [name for name in left if name not in own]}
+
+
+def _refuse_few_rows(item: str, jurors: Sequence[ColumnHead]) -> None:
+    """Refuse columns as jurors that more rows might show to be none: what they are cannot change any more."""
+    odd = [each for each in jurors if each.is_aside or each.word in (*ANY_JUROR_WORDS, *LABEL_WORDS)]
+    if odd:
+        systems = [each.name for each in odd if each.word in SYSTEM_WORDS]
+        flags = [column_flag("item", item, *systems)] if systems else []
+        flags += [column_flag("ignore", each.name) for each in odd if each.name not in systems]
+        raise VotesError(
+            f"the rows are too few to show whether votes are in {quoted_names([each.name for each in odd])}: use "
+            f"{' '.join(flags)} if not, or layout='wide' if they are",
+            code="two_readings",
+        )
+
+
+def with_joined(names: Sequence[str], options: Reading) -> tuple[Sequence[str], Reading]:
+    """Add the column that several make together to name the item; these are no jurors then.
+
+    Returns
+    -------
+    tuple
+        The names of all columns, and the options for them.
+    """
+    parts = item_parts(names, options.item)
+    whole = item_name(parts) if parts else None
+    if len(parts) < 2 or whole is None:
+        return names, options.but(item=whole)
+    return [*names, whole], options.but(item=whole).without(*(names[find_column(names, part)] for part in parts))
 
 
 # -- batches ----------------------------------------------------------------------------------------------------------
@@ -62,13 +169,15 @@ class VoteBatch:
         )  # fmt: skip
 
 
-def as_batch(source: Any, **names: str | None) -> VoteBatch:
+def as_batch(source: Any, known: dict[tuple[str, ...], Roles] | None = None, **names: Any) -> VoteBatch:
     """Read a batch of votes.
 
     Parameters
     ----------
     source
-        A dataframe (long), `Votes`, or rows: (item, juror, label[, time]) or mappings with these keys.
+        A dataframe or dict of columns, `Votes`, or rows: (item, juror, label[, time]) or mappings with these keys.
+    known
+        What the columns of earlier dataframes are, which does not change from batch to batch; this one's are added.
     names
         The names of a dataframe's columns `item`, `juror`, `label` and `time`, where they are not recognized.
 
@@ -84,8 +193,8 @@ def as_batch(source: Any, **names: str | None) -> VoteBatch:
             )
         row, col, code = source.triples()
         return batch_of((source.item_names()[row], (list(source.jurors), col), (list(source.labels), code)))
-    if is_frame(source):
-        return _from_frame(open_frame(source), names)
+    if isinstance(source, Mapping) or is_frame(source):
+        return _from_frame(open_frame(source), {} if known is None else known, names)
     votes = []
     for number, row in enumerate(source, 1):
         if isinstance(row, Mapping):
@@ -99,27 +208,44 @@ def as_batch(source: Any, **names: str | None) -> VoteBatch:
     return batch_of(columns, None if all(map(is_missing, times)) else times)
 
 
-def _from_frame(frame: Frame, columns: Mapping[str, str | None]) -> VoteBatch:
-    """By the columns' names alone: what a column is must not change from batch to batch."""
-    names = frame.names
-    given = {role: find_column(names, name) for role, name in columns.items() if name is not None}
-    time = given.pop("time", None)
-    time = guess_column(names, TIME_WORDS, given.values()) if time is None else time
-    places = named_long(names, given, set() if time is None else {time})
-    for role, place in places.items():
-        if place is None:
-            need = "one vote per row needs the columns item, juror and label"
-            problem = f"{need}, but none of {quoted_names(names)} is the {role}; name it with {role}="
-            raise VotesError(problem, code="no_label_column", columns=names)
-    # Only the columns of a layout are collected; that of the times takes the place of counts.
-    layout = Layout(kind="long", item=places["item"], juror=places["juror"], label=places["label"], count=time)
-    table = collect(frame.keep(layout))
-    votes = [_factorized_by_arrow(table[f"c{place}"]) for place in (layout.item, layout.juror, layout.label)]
+def _from_frame(frame: Frame, known: dict[tuple[str, ...], Roles], columns: Mapping[str, Any]) -> VoteBatch:
+    if frame.is_eager and not len(frame.table):
+        return batch_of([[], [], []])
+    names, given = frame.names, {role: name for role, name in columns.items() if name is not None}
+    given |= {"item": frame.item} if frame.item and "item" not in given else {}
+    time = find_column(names, given.pop("time")) if "time" in given else None
     if time is None:
-        return batch_of(votes)
-    series = table[f"c{time}"]
-    is_number = series.dtype.is_numeric() and not series.is_null().any()
-    return batch_of(votes, series.to_numpy().astype(np.float64) if is_number else series.to_list())
+        time = guess_column(names, TIME_WORDS, [find_column(names, n) for n in given.values() if n in names])
+    options = Reading(**given, ignore=() if time is None else (names[time],))
+    key = (*names, str(sorted(given.items())))
+    if key not in known:
+        known[key] = find_roles(names, frame.first_rows(), options)
+    options = options.but(**known[key]).but(ignore=(*options.ignore, *known[key].get("ignore", ())))
+    frame = frame.reaching(options)
+    layout = frame.layout(options)
+    if layout.kind == "counts" or (layout.item is None and frame.index is None):
+        problem = f"no column of {quoted_names(names)} names the item; name it with item="
+        raise VotesError(problem, code="no_label_column", columns=names)
+    # Only the columns of a layout are collected; that of the times takes the place of counts.
+    table = collect(frame.keep(replace(layout, count=time)))
+    times = None
+    if time is not None:
+        series = table[f"c{time}"]
+        is_number = series.dtype.is_numeric() and not series.is_null().any()
+        times = series.to_numpy().astype(np.float64) if is_number else series.to_list()
+    if layout.kind == "long":
+        parts = (layout.item, layout.juror, layout.label)
+        return batch_of([_factorized_by_arrow(table[f"c{place}"]) for place in parts], times)
+    item = list(frame.index or ()) if layout.item is None else table[f"c{layout.item}"].to_list()
+    grid, labels = grid_of([factorize(table[f"c{place}"].to_list()) for place in layout.votes])
+    items, row = factorize(item)
+    many = len(layout.votes)
+    votes = (
+        (items, np.tile(row, many)),
+        ([names[place] for place in layout.votes], np.repeat(np.arange(many), len(row))),
+        (list(labels), grid.T.ravel()),
+    )
+    return batch_of(votes, None if times is None else np.tile(np.asarray(times), many))
 
 
 def _factorized_by_arrow(series: Any) -> Any:

@@ -29,7 +29,7 @@ from jurors.evaluate.evaluation import Evaluation
 from jurors.jury.check import Verdict, check
 from jurors.jury.grade import grade
 from jurors.jury.inputs import as_sketch
-from jurors.monitor.ledger import UNTIMED, Ledger, VoteBatch, as_batch, seconds
+from jurors.monitor.ledger import UNTIMED, Ledger, Roles, VoteBatch, as_batch, seconds
 from jurors.monitor.windows import Panes, Span, Window, check_block, select_span, spans
 from jurors.options import GradingOptions, Label, LimitOptions
 from jurors.results import Block, Columns, Result, columns_of, shorten
@@ -126,7 +126,7 @@ class History(Result):
         return [title, table, *([f"{' and '.join(more)}: full=True shows all."] if more else [])]
 
 
-def graded_window(span: Span, sketch: Sketch, grading: Any) -> WindowGrades:
+def graded_window(span: Span, votes: Any, gold: Any = None, **grading: Any) -> WindowGrades:
     """The grades of a window, calibrated; where grading is refused, the reason.
 
     Returns
@@ -135,7 +135,7 @@ def graded_window(span: Span, sketch: Sketch, grading: Any) -> WindowGrades:
         Scores and prevalence with their intervals, or `refused`.
     """
     try:
-        result = grade(sketch, **grading)
+        result = grade(votes, gold=gold, **grading)
         scores = {juror: float(score) for juror, score in result.score.items() if score is not None}
         intervals: dict[str, Mapping[Any, Interval]] = {}
         given = {} if result.interval is None else vars(result.interval)
@@ -219,6 +219,7 @@ class Monitor:
             self._ledger.panes.counts_of(self.reference)  # adds its jurors and labels
         self._graded: dict[int, tuple[Any, WindowGrades]] = {}  # window -> the state that was graded, grades
         self._drift: Drift | None = None
+        self._roles: dict[tuple[str, ...], Roles] = {}  # of the columns of dataframes
 
     def _fewest(self) -> int:
         """Panes that must stay separate, so that the last two windows are complete."""
@@ -239,14 +240,15 @@ class Monitor:
             self._flush()
 
     def learn_many(
-        self, votes: Any, *, item: str | None = None, juror: str | None = None, label: str | None = None,
-        time: str | None = None,
+        self, votes: Any, *, item: str | Sequence[str] | None = None, juror: str | None = None,
+        label: str | None = None, time: str | None = None,
     ) -> None:  # fmt: skip
-        """Count many votes: a dataframe with one vote per row, `Votes`, rows (item, juror, label[, time]) or mappings.
+        """Count many votes: a dataframe, `Votes`, rows (item, juror, label[, time]) or mappings.
 
-        The options name the columns of a frame. Either all votes are counted or none.
+        The options name the columns of a frame, which are otherwise what they are for `jurors.grade`; those of the
+        first frame hold for later ones of the same columns. Either all votes are counted or none.
         """
-        batch = as_batch(votes, item=item, juror=juror, label=label, time=time)
+        batch = as_batch(votes, self._roles, item=item, juror=juror, label=label, time=time)
         self._flush()
         self._add(batch)
 
@@ -346,7 +348,7 @@ class Monitor:
             state = (span, repr(grading), tuple((pane, panes[pane].revision) for pane in here))
             before, grades = self._graded.get(span.number, (None, None))
             if grades is None or before != state:
-                grades = graded_window(span, self.sketch(span.number), grading)
+                grades = graded_window(span, self.sketch(span.number), **grading)
             state_of[span.number] = state, grades
             listed.append(grades)
         self._graded = state_of

@@ -10,8 +10,8 @@ from __future__ import annotations
 import copy
 import json
 import time
-from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Callable, Iterable
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import Lock
@@ -21,9 +21,11 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from jurors.errors import JurorsError, OptionError, match_name
+from jurors.evaluate.alarms import sort_by_severity
 from jurors.evaluate.evaluation import Evaluation
 from jurors.jury.check import check
 from jurors.jury.grade import grade
+from jurors.jury.inputs import unvoted_alarms
 from jurors.jury.label import Labelling, label
 from jurors.jury.systems import SystemComparison, compare_systems
 from jurors.monitor.drift import Drift
@@ -41,13 +43,17 @@ from jurors.votes.table import Votes
 # -- counts -----------------------------------------------------------------------------------------------------------
 
 
+Row = tuple[bytes, str | None, int]  #: key, gold label as JSON or None, items
+
+
 @dataclass(frozen=True)
 class ProjectCounts:
     """The counts of a project by pane, and its gold, at one moment; never changed, so that many threads may read it."""
 
     project: Project
     panes: Panes
-    gold: Counter[tuple[bytes, str]] = field(default_factory=Counter)  #: (key, label as JSON) -> items
+    gold: Counter[tuple[int, bytes, str]] = field(default_factory=Counter)  #: (pane, key, label as JSON) -> items
+    unvoted: Sequence[str] = ()  #: items with gold, but without a vote
 
     def votes_of(self, key: bytes) -> dict[str, Label]:
         """The votes of a decision tuple, by juror."""
@@ -66,15 +72,25 @@ class ProjectCounts:
         now = max(times, default=0.0) if self.project.window.by_time else self.project.numbered - 1
         return spans(self.panes, self.project.window, now)
 
-    def panes_of(self, span: Span) -> list[Pane]:
-        """The panes of a window that hold something."""
-        return [
-            self.panes.panes[number] for number in self.project.window.panes(span.number) if number in self.panes.panes
-        ]
+    def rows(self, span: Span | None = None) -> list[Row]:
+        """The counts of a window, or of all: a row for each decision tuple, separate for items with gold."""
+        which = None if span is None else self.project.window.panes(span.number)
+        with_gold, gold = Counter[bytes](), Counter[tuple[bytes, str]]()
+        for (pane, key, text), times in self.gold.items():
+            if which is None or pane in which:
+                with_gold[key] += times
+                gold[key, text] += times
+        tuples = self.panes.counts(which)
+        rest = [(key, None, times - with_gold[key]) for key, times in sorted(tuples.items()) if times > with_gold[key]]
+        return [*rest, *((key, text, times) for (key, text), times in sorted(gold.items()) if key in tuples)]
 
-    def sketch_of(self, span: Span) -> Sketch:
-        """The counts of a window."""
-        return self.panes.to_sketch(self.project.window.panes(span.number))
+    def votes_and_gold(self, span: Span | None = None) -> tuple[Votes | Sketch, list[Label | None] | None]:
+        """The counts of a window, or of all, to be graded, and the gold label of each row; None where there is none."""
+        rows = self.rows(span)
+        if all(text is None for _, text, _ in rows):
+            return self.panes.to_sketch(None if span is None else self.project.window.panes(span.number)), None
+        votes = self.panes.to_votes([key for key, _, _ in rows], [times for _, _, times in rows])
+        return votes, [None if text is None else json.loads(text) for _, text, _ in rows]
 
 
 class ProjectReader:
@@ -119,7 +135,8 @@ class ProjectReader:
                 self._latest.move_to_end(project.id)
                 while len(self._latest) > self.MOST:
                     self._latest.popitem(last=False)
-        return ProjectCounts(project, panes, self.store.gold_counts(project.id))
+        gold, unvoted = self.store.gold_counts(project.id), self.store.unvoted_gold(project.id)
+        return ProjectCounts(project, panes, gold, unvoted)
 
 
 def _read_panes(session: Session, project: Project, version: int, before: Panes | None) -> Panes:
@@ -172,11 +189,14 @@ class Graded:
             if span is None:
                 problem = f"window {self.window!r:.40} does not exist"
                 raise OptionError(f"{problem}; use 'last', 'now' or a number from /history")
-            result = grade(self.counts.sketch_of(span))
-        elif self.counts.gold:
-            result = grade(self.votes, gold=self.gold)
+            votes, gold = self.counts.votes_and_gold(span)
+            result = grade(votes, gold=gold)
         else:
-            result = grade(self.counts.panes.to_sketch())
+            votes, gold = self.votes_and_gold
+            result = grade(votes, gold=gold)
+            with_gold = len(self.counts.unvoted) + sum(self.counts.gold.values())
+            if unvoted := unvoted_alarms(self.counts.unvoted, with_gold):
+                result = replace(result, alarms=sort_by_severity([*unvoted, *result.alarms]))
         notes = self.counts.notes()
         return replace(result, notes=(*result.notes, *notes)) if notes else result
 
@@ -200,32 +220,23 @@ class Graded:
     # Labels of items: a row for each decision tuple, separate for items with gold, each with its label.
 
     @cached_property
-    def rows(self) -> list[tuple[bytes, str | None, int]]:
-        """(key, gold label as JSON or None, items)."""
-        with_gold: dict[bytes, int] = defaultdict(int)
-        for (key, _), times in self.counts.gold.items():
-            with_gold[key] += times
-        tuples = self.counts.panes.counts()
-        rest = [(key, None, times - with_gold[key]) for key, times in sorted(tuples.items()) if times > with_gold[key]]
-        gold = [(key, text, times) for (key, text), times in sorted(self.counts.gold.items()) if key in tuples]
-        return [*rest, *gold]
+    def rows(self) -> list[Row]:
+        """Those of all counts."""
+        return self.counts.rows()
 
     @cached_property
-    def votes(self) -> Votes:
-        """The rows as votes."""
-        return self.counts.panes.to_votes([key for key, _, _ in self.rows], [times for _, _, times in self.rows])
-
-    @property
-    def gold(self) -> list[Label | None]:
-        """The gold label of each row."""
-        return [None if text is None else json.loads(text) for _, text, _ in self.rows]
+    def votes_and_gold(self) -> tuple[Votes | Sketch, list[Label | None] | None]:
+        """The rows to be graded, and the gold label of each."""
+        return self.counts.votes_and_gold()
 
     @cached_property
     def labelling(self) -> Labelling:
         """The label of each row."""
-        if self.counts.gold:
-            return label(self.votes, gold=self.gold)
-        return label(self.votes, evaluation=self.evaluation)
+        votes, gold = self.votes_and_gold
+        if gold is not None:
+            return label(votes, gold=gold)
+        votes = self.counts.panes.to_votes([key for key, _, _ in self.rows], [times for _, _, times in self.rows])
+        return label(votes, evaluation=self.evaluation)
 
     @cached_property
     def _row_labels(self) -> dict[tuple[bytes, str | None], dict[str, Any]]:
@@ -336,9 +347,8 @@ class ProjectGrades:
         project = graded.counts.project
 
         def compute() -> bytes:
-            if graded.counts.gold:
-                return report_html(graded.votes, gold=graded.gold, title=project.name).encode()
-            return report_html(graded.counts.panes.to_sketch(), title=project.name).encode()
+            votes, gold = graded.votes_and_gold
+            return report_html(votes, gold=gold, title=project.name).encode()
 
         return self._pages.get(name, hash((project.id, project.version)), compute)
 
@@ -375,11 +385,11 @@ class ProjectGrades:
         return History(str(counts.project.window), counts.project.window.by_time, newest[::-1])
 
     def _graded_window(self, counts: ProjectCounts, span: Span, until: float) -> WindowGrades:
-        state = hash((span, tuple(frozenset(pane.tuples.items()) for pane in counts.panes_of(span))))
+        state = hash((span, *counts.rows(span)))
         place = (counts.project.id, span.number)
         if time.monotonic() > until and not self._windows.has(place, state):
             return WindowGrades(span, refused="not graded yet; request it again")
-        return self._windows.get(place, state, lambda: graded_window(span, counts.sketch_of(span), {}))
+        return self._windows.get(place, state, lambda: graded_window(span, *counts.votes_and_gold(span)))
 
 
 # -- alarms -----------------------------------------------------------------------------------------------------------

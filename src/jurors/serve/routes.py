@@ -376,11 +376,14 @@ def review(
 
 @review_router.post("/gold", dependencies=[WRITE], openapi_extra=documented_body(GOLD))
 def gold(name: str, body: Gold, request: Request) -> dict[str, Any]:
-    """Add gold labels, which take part in grading. A new label for the same item replaces the earlier one."""
+    """Add gold labels, which take part in grading. A new label for the same item replaces the earlier one.
+
+    The response counts those on items without votes, which have no effect, and lists labels that no juror gives.
+    """
     store: SqlStore = request.app.state.store
     project = store.latest_project(name)
     voted = set(store.names(project.id, "labels"))
-    known = voted | {text for _, text in store.gold_counts(project.id)}
+    known = voted | {text for *_, text in store.gold_counts(project.id)}
     longest = request.app.state.limits.name
     labels: dict[str, str] = {}
     for place, given in enumerate(body.gold):
@@ -396,7 +399,8 @@ def gold(name: str, body: Gold, request: Request) -> dict[str, Any]:
     if len(new := set(labels.values()) - voted) > 1 and new == set(labels.values()):
         raise ApiError(422, "unknown_name", f"jurors gave none of these labels; they gave {', '.join(sorted(voted))}")
     store.put_gold(project.id, labels)
-    return {"accepted": len(body.gold)}
+    unvoted = len(labels.keys() & set(store.unvoted_gold(project.id)))
+    return {"accepted": len(body.gold), "unvoted": unvoted, "unused_labels": list(map(json.loads, sorted(new)))}
 
 
 def _check_new_label(label: Any, place: int, project: Project, known: set[str], limits: ServerLimits) -> None:

@@ -504,13 +504,26 @@ class SqlStore:
             sql = "SELECT item, label FROM gold WHERE project = ? AND item IN ({names})"
             return dict(session.rows_in(sql, project, list(items)))
 
-    def gold_counts(self, project: int) -> Counter[tuple[bytes, str]]:
-        """How many items of each decision tuple have each gold label; items without a vote have no tuple."""
+    def gold_counts(self, project: int) -> Counter[tuple[int, bytes, str]]:
+        """How many items of each pane and decision tuple have each gold label; items without a vote have no tuple."""
         rows = self.query(
-            "SELECT items.counted, gold.label, COUNT(*) FROM gold JOIN items ON items.project = gold.project"
-            " AND items.item = gold.item WHERE gold.project = ? GROUP BY items.counted, gold.label", project,
+            "SELECT items.pane, items.counted, gold.label, COUNT(*) FROM gold"
+            " JOIN items ON items.project = gold.project AND items.item = gold.item"
+            " WHERE gold.project = ? GROUP BY items.pane, items.counted, gold.label", project,
         )  # fmt: skip
-        return Counter({(bytes(key), label): int(times) for key, label, times in rows})
+        return Counter({(pane, bytes(key), label): int(times) for pane, key, label, times in rows})
+
+    def unvoted_gold(self, project: int) -> list[str]:
+        """The items with a gold label that never had a vote."""
+        with self.reading() as session:
+            rows = session.rows(
+                "SELECT gold.item FROM gold LEFT JOIN items ON items.project = gold.project AND items.item = gold.item"
+                " WHERE gold.project = ? AND items.item IS NULL ORDER BY gold.item", project,
+            )  # fmt: skip
+            marks = fingerprints([item for (item,) in rows]).view("<i8").tolist() if rows else []
+            sql = "SELECT mark FROM closed WHERE project = ? AND mark IN ({names})"
+            closed = {mark for (mark,) in session.rows_in(sql, project, marks)}
+        return [item for (item,), mark in zip(rows, marks, strict=True) if mark not in closed]
 
     def open_items(self, project: int, needed: Mapping[bytes, int]) -> dict[bytes, list[str]]:
         """Items without a gold label, the oldest first: as many of each decision tuple as are needed."""

@@ -13,7 +13,7 @@ several levels.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.util import find_spec
@@ -325,6 +325,10 @@ class Frame:
     def facts(self) -> ColumnProfile:
         """What the first rows show."""
         return self._look[0]
+
+    def first_rows(self) -> Iterator[tuple[Any, ...]]:
+        """The cells of the first rows, collected once one is needed."""
+        yield from collect(self.table.head(head_rows(len(self.names)))).iter_rows()
 
     @cached_property
     def _look(self) -> tuple[ColumnProfile, dict[int, Column]]:

@@ -321,6 +321,12 @@ def _own_columns(names: Sequence[str], votes: Votes | None) -> tuple[str, ...]:
     return votes.item_columns if votes is not None and set(votes.item_columns) <= set(names) else ()
 
 
+def _of_stream(names: Sequence[str]) -> tuple[str, ...]:
+    """The columns of a question and of its system; empty where one of them is not there."""
+    places = guess_column(names, ITEM_WORDS), guess_column(names, SYSTEM_WORDS)
+    return () if None in places else tuple(names[place] for place in places if place is not None)
+
+
 #: the columns that `jurors label` writes after those of the item, unless a person is to fill in `label`
 _OF_PANEL = {
     "label", "probability", "label_without_family", "probability_without_family", "median", "expected", "low", "high",
@@ -495,7 +501,7 @@ def series_key(series: Any, what: str = "true label") -> Key:
     return replace(Key._checked(None, values, what), is_numbered=series.index.is_unique)
 
 
-def as_key(key: Any, votes: Votes | None = None) -> Key:
+def as_key(key: Any, votes: Votes | None = None, *, of_stream: bool = False) -> Key:
     """A key from a key, a mapping, a path, a dataframe with item and label columns, or one label for each row.
 
     Parameters
@@ -504,6 +510,8 @@ def as_key(key: Any, votes: Votes | None = None) -> Key:
         The true labels.
     votes
         Whose key it is (see `read_key`).
+    of_stream
+        Whether a question and its system name the item together without the votes that show it.
 
     Returns
     -------
@@ -514,13 +522,16 @@ def as_key(key: Any, votes: Votes | None = None) -> Key:
     if isinstance(key, Mapping):
         return Key.from_mapping(key)
     if isinstance(key, (str, os.PathLike)):
+        if of_stream:
+            with open_table(key, Reading(), logs=False) as opened:
+                return read_key(key, item=_of_stream(opened.names) or None)
         return read_key(key, votes=votes)
     if hasattr(type(key), "columns") or hasattr(type(key), "column_names"):  # of the type: asking a lazy one costs
         from jurors.votes.frame import collect_frame, index_names, joined_cells
 
         table = collect_frame(key)
         names = [str(name) for name in table.columns]
-        if parts := _own_columns(names, votes):
+        if parts := _of_stream(names) if of_stream else _own_columns(names, votes):
             items = joined_cells([table[:, names.index(part)].to_list() for part in parts], parts)
             _, label = key_columns(["", *names], "", None)
             return Key.from_columns(items, table[:, label - 1].to_list())

@@ -71,7 +71,7 @@ _SET_WORDS = ("dataset", "subset", "domain", "project", "topic", "benchmark", "c
 _PART_WORDS = (*SYSTEM_WORDS, "turn")  # of the name of an item, beside a question or a conversation
 _STRONG_LABELS = ("label", "vote", "verdict", "decision", "judgment", "judgement", "annotation")
 
-_FEW_ROWS = 8  # below, cells prove nothing
+FEW_ROWS = 8  #: below, cells prove nothing
 _PROSE = 3  # a text column is this many times as long as a column of the items' names
 _FEWEST_MEASURING, _MOST_LEVELS = 3, 11  # columns of numbers, and how many distinct numbers may still be labels
 _FEWEST_SHARING = 2  # columns with the same words, to separate them from the other columns by these words
@@ -172,7 +172,7 @@ def joint_item(names: Sequence[str], options: Reading, look: Callable[[], Column
     if not table.numbered:
         jurors = [k for k in table.ballots if k not in systems]
         label = table.named(_ANY_LABEL_WORDS, (*systems, *jurors), repeats=True)
-        if profile.rows < _FEW_ROWS or label is not None or max(len(jurors), len(numbers) - 1) < _FEWEST_SHARING:
+        if profile.rows < FEW_ROWS or label is not None or max(len(jurors), len(numbers) - 1) < _FEWEST_SHARING:
             return ()
     if any(map(profile.is_unique, items)):
         return ()
@@ -192,7 +192,7 @@ def _joint_in_long(table: LayoutHints, words: Mapping[int, str]) -> tuple[str, .
     juror = table.named(of_jurors, (part,), repeats=True)
     label = table.named(_ANY_LABEL_WORDS, (part, juror), repeats=True)
     item = table.named(ANY_ITEM_WORDS, (part, juror, label))
-    if juror is None or label is None or item is None or profile.rows < _FEW_ROWS:
+    if juror is None or label is None or item is None or profile.rows < FEW_ROWS:
         return None
     is_joint = profile.identify(item, juror) <= 0.95 and profile.identify(item, part, juror) > 0.99
     return (table.names[item], table.names[part]) if is_joint else None
@@ -234,7 +234,7 @@ def refuse_unknown_columns(table: LayoutHints) -> None:
 
 def refuse_no_header(table: LayoutHints) -> None:
     """Refuse names that come again below as cells of their own column."""
-    if table.profile.rows < _FEW_ROWS:
+    if table.profile.rows < FEW_ROWS:
         return
     columns = [table.columns[k] for k in table.free]
     again = [c.name for c in columns if c.name.strip() and c.name.strip() in c.values]
@@ -274,7 +274,7 @@ def refuse_transposed(table: LayoutHints) -> None:
 
 def layout_of_few_rows(table: LayoutHints) -> Layout | None:
     """By names alone where the rows are too few to prove anything."""
-    return layout_by_names(table) if table.profile.rows < _FEW_ROWS else None
+    return layout_by_names(table) if table.profile.rows < FEW_ROWS else None
 
 
 def layout_by_names(table: LayoutHints) -> Layout:

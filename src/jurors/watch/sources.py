@@ -20,17 +20,19 @@ import re
 import sys
 import threading
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any, BinaryIO, TypeAlias
 
 from jurors.errors import OptionError, VotesError
-from jurors.monitor.ledger import TIME_WORDS
+from jurors.monitor.ledger import TIME_WORDS, Roles, find_roles, with_joined
 from jurors.options import Reading, text_columns
+from jurors.votes.frame import joined_cells
 from jurors.votes.io.sources import is_served, named_format, split_inside
-from jurors.votes.layout import Layout, bare_word, find_column, layout_by_words, quoted_names
+from jurors.votes.layout import Layout, bare_word, find_column, item_parts, layout_by_words, quoted_names
 from jurors.votes.readers import Records, find_reader, openinference, read_records
 from jurors.votes.readers.base import Files, Node, parse_json
 from jurors.votes.scale import Recoding
@@ -283,13 +285,14 @@ def _is_record(line: bytes) -> bool:
 Vote: TypeAlias = dict[str, Any]
 
 _SPANS = (("resourceSpans",), ("resourceLogs",), ("annotator_kind", "result"), ("context", "attributes"))
+_AHEAD = 1 << 24  # bytes of the rows that decide what the columns are
 
 
 @dataclass
 class Rows:
     r"""Votes from the lines of one file: JSON lines, rows of a table, OpenInference spans; one line at a time.
 
-    The role of a column follows from its name (or the options), never from the cells: it must not change from line to
+    What a column is follows from the first rows, as in a file that is read whole, and does not change from line to
     line. A row is one vote (item, juror, label) or one item (a juror per column), with its time where a column has one.
 
     Examples
@@ -307,7 +310,12 @@ class Rows:
     is_json: bool = False  #: whether a line was a JSON record of votes
     separator: str = ","
     pending: str = ""  #: the beginning of a row whose cells have line ends in them
-    _layouts: dict[tuple[str, ...], tuple[Layout, int | None]] = field(default_factory=dict, repr=False)
+    roles: Roles | None = None  #: of the columns, once the first rows were read
+    known: dict[tuple[str, ...], Roles] = field(
+        default_factory=dict, repr=False
+    )  #: the same of other files, by columns
+    ahead: Callable[[], Sequence[bytes]] = field(default=list, repr=False)  #: the lines that follow and are there
+    _layouts: dict[tuple[str, ...], tuple[Layout, int | None, Sequence[int]]] = field(default_factory=dict, repr=False)
 
     @property
     def is_known(self) -> bool:
@@ -333,23 +341,34 @@ class Rows:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-serialisable state."""
-        return {name: getattr(self, name) for name in ("header", "separator", "pending", "is_json")}
+        return {name: getattr(self, name) for name in ("header", "separator", "pending", "is_json", "roles")}
 
     def restore(self, state: Mapping[str, Any]) -> Rows:
         """Restore what `to_dict` returned."""
         for name in ("header", "separator", "pending", "is_json"):
             setattr(self, name, state[name])
+        self.roles = state.get("roles")
         return self
 
     def _from_json(self, line: bytes) -> list[Vote]:
-        record = Node(parse_json(line))
+        record = Node(parse_json(line, again="check the program that writes it"))
         if not record.is_record:
             raise record.wrong("a JSON record")
         if any(all(key in record for key in keys) for keys in _SPANS):
             _, _, question = (self.options.tool or "").partition(":")
             return votes_of(openinference.records_from([record], question or None))
         names = [name for name, _ in record.entries()]
+        if not self.is_known:
+            records = [record.value, *self._records_ahead()]
+            every = list(dict.fromkeys(name for each in records for name in each))
+            self._decide(every, (list(map(each.get, every)) for each in records))
         return self._from_cells(names, lambda k: record[names[k]].single())
+
+    def _records_ahead(self) -> Iterator[dict[str, Any]]:
+        for line in self.ahead():
+            with suppress(VotesError):
+                if isinstance(record := parse_json(line), dict):
+                    yield record
 
     def _from_row(self, text: str, *, is_first: bool) -> list[Vote]:
         text = self.pending + text
@@ -371,7 +390,12 @@ class Rows:
         """Take the header of a table, if it is one; a later file of the same table need not have it."""
         separator = max(",\t;|", key=text.count)
         names = [name.strip() for name in self._split(text, separator)]
+        if names == self.header:
+            return True
         try:
+            if self.header is not None:
+                self._layout_of(names, {})  # a row of votes may look like a header to what looks at cells
+            self._decide(names, self._rows_ahead(separator, len(names)))
             self._layout(names)
         except VotesError:
             if self.header is None or len(names) != len(self.header):
@@ -380,40 +404,67 @@ class Rows:
         self.header, self.separator = names, separator
         return True
 
+    def _rows_ahead(self, separator: str, width: int) -> Iterator[list[str]]:
+        text = b"".join(self.ahead()).decode(errors="replace")
+        with suppress(csv.Error):
+            yield from (row for row in csv.reader(io.StringIO(text), delimiter=separator) if len(row) == width)
+
     def _split(self, text: str, separator: str) -> list[str]:
         try:
             return next(csv.reader(io.StringIO(text), delimiter=separator, strict=True))
         except csv.Error as error:
             raise VotesError(f"not a valid row of CSV ({error}): {text.strip()[:60]!r}") from None
 
-    def _layout(self, names: Sequence[str]) -> tuple[Layout, int | None]:
-        """The role of each column, and the column of times."""
+    def _decide(self, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+        """Decide what the columns are, unless they are known."""
         key = tuple(names)
-        if not names:
-            raise VotesError("the record is empty")
+        if key not in self.known and names:
+            self.known[key] = find_roles(names, rows, self._without_time(names)[0])
+        self.roles = self.known.get(key)
+
+    def _without_time(self, names: Sequence[str]) -> tuple[Reading, int | None]:
+        """The options without the column of times, and that column."""
+        place = None if self.time is None else find_column(names, self.time)
+        if place is None:
+            place = next((k for k, name in enumerate(names) if bare_word(name) in TIME_WORDS), None)
+        return self.options if place is None else self.options.without(names[place]), place
+
+    def _layout(self, names: Sequence[str]) -> tuple[Layout, int | None, Sequence[int]]:
+        """The role of each column, the column of times, and those of the item."""
+        key = tuple(names)
         if key not in self._layouts:
             if len(self._layouts) > 1000:  # records that are never alike
                 self._layouts.clear()
-            place = None if self.time is None else find_column(names, self.time)
-            if place is None:
-                place = next((k for k, name in enumerate(names) if bare_word(name) in TIME_WORDS), None)
-            without_time = self.options if place is None else self.options.without(names[place])
-            layout = layout_by_words(names, without_time, lambda _: True)
-            if layout.kind == "counts":
-                raise VotesError("these are counts, which have no items; a stream needs one vote or one item per line")
-            if layout.item is None:
-                raise VotesError(
-                    f"no column of {quoted_names(names)} names the item, which a stream needs to recognize "
-                    "repeated votes; name it with --item COLUMN"
-                )
-            self._layouts[key] = layout, place
+            roles = self.roles or {}
+            named = (*(roles.get("item") or ()), *(roles[role] for role in ("juror", "label") if role in roles))
+            self._layouts[key] = self._layout_of(names, roles if set(named) <= set(names) else {})
         return self._layouts[key]
 
+    def _layout_of(self, names: Sequence[str], roles: Roles) -> tuple[Layout, int | None, Sequence[int]]:
+        if not names:
+            raise VotesError("the record is empty")
+        options, time = self._without_time(names)
+        ignored = (*text_columns(options.ignore), *roles.get("ignore", ()))
+        options = options.but(**{**roles, "ignore": [name for name in ignored if name in names]} if roles else {})
+        every, options = with_joined(names, options)
+        layout = layout_by_words(every, options, lambda _: True)
+        if layout.kind == "counts":
+            raise VotesError("these are counts, which have no items; a stream needs one vote or one item per line")
+        if layout.item is None:
+            raise VotesError(
+                f"no column of {quoted_names(names)} names the item, which a stream needs to recognize "
+                "repeated votes; name it with --item COLUMN"
+            )
+        return layout, time, [find_column(names, part) for part in item_parts(names, every[layout.item])]
+
     def _from_cells(self, names: Sequence[str], cell: Callable[[int], Any]) -> list[Vote]:
-        layout, time = self._layout(names)
-        cells = {k: cell(k) for k in (*layout.used, *(() if time is None else (time,)))}  # the columns that are read
+        layout, time, places = self._layout(names)
+        read = (*layout.used, *places, *(() if time is None else (time,)))
+        cells = {k: cell(k) for k in read if k < len(names)}  # the columns that are read
         when = {} if time is None else {"time": cells[time]}
-        item = cells[layout.item] if layout.item is not None else None
+        item = cells[places[0]]
+        if len(places) > 1:
+            (item,) = joined_cells([[cells[k]] for k in places], [names[k] for k in places])
         if layout.kind == "long":
             return [{"item": item, "juror": cells[layout.juror], "label": self._label(cells[layout.label]), **when}]
         labels = [(names[k], self._label(cells[k])) for k in layout.votes]
@@ -479,9 +530,10 @@ def select_votes(votes: Sequence[Vote], options: Reading) -> list[Vote]:
 _LINES = (".jsonl", ".ndjson", ".csv", ".tsv")
 _LOGS = (".json", ".eval")
 _UNFINISHED = (".tmp", ".part", ".partial", ".swp", "~")
-_FATAL = ("several_questions",)  # errors that no later line can repair
+_FATAL = ("several_questions", "two_readings")  # errors that no later line can repair
 _BATCH = 20_000  # votes handed on at a time
 _MOST_PROBLEMS = 3  # described of a poll; all are counted
+_SECONDS = 1.0  # for the first rows of standard input
 
 
 @dataclass
@@ -507,6 +559,7 @@ class VoteSource:
     options: Reading
     time: str | None = None  #: the column of times, where the user names it
     record: ReadingRecord = field(default_factory=ReadingRecord)
+    known: dict[tuple[str, ...], Roles] = field(default_factory=dict, repr=False)  #: what columns of these names are
     is_done: bool = False  #: whether nothing more can come
     _doubts: float = 0.0  # lines that were refused before any was accepted
     _first_error: VotesError | None = None  # why the first of them was
@@ -569,7 +622,22 @@ class GrowingFile(VoteSource):
 
     def __post_init__(self) -> None:
         self._tail = Tail(self.path, notices=self.record.notices)
-        self._rows = Rows(self.options, self.time)  # of the newest file
+        self._rows = self._new_rows()  # of the newest file
+
+    def _new_rows(self, position: Position | None = None) -> Rows:
+        """What reads a file, which looks ahead for what the columns are."""
+
+        def ahead() -> list[bytes]:
+            file = position and position.file
+            if not file:
+                return []
+            place = file.tell()
+            with suppress(*_DAMAGED):
+                lines = file.readlines(_AHEAD)
+            file.seek(place)
+            return lines
+
+        return Rows(self.options, self.time, known=self.known, ahead=ahead)
 
     def _new_votes(self, *, ended: bool) -> Iterator[list[Vote]]:
         if ended and not self.path.exists() and not self._tail.positions:
@@ -578,8 +646,8 @@ class GrowingFile(VoteSource):
             is_first = position.offset == len(line)
             if position.rows is None:
                 state = self._rows.to_dict()  # what the last file was; perhaps the header is not repeated
-                position.rows = self._rows = Rows(self.options, self.time).restore({**state, "pending": ""})
-            place = f"before byte {position.offset:,}"
+                position.rows = self._rows = self._new_rows(position).restore({**state, "pending": ""})
+            place = f"bytes {position.offset - len(line) + 1:,} to {position.offset:,}"
             yield self._votes(position.rows, line, str(self.path), place, is_first=is_first)
         if ended and self._tail.has_rest:
             self.record.notices.append(f"{self.path}: the last line is incomplete and not read yet")
@@ -601,8 +669,9 @@ class GrowingFile(VoteSource):
         self._rows.restore(state["rows"])
         self._tail.positions = []
         for each in state["files"]:
-            rows = Rows(self.options, self.time).restore(each) if each["offset"] else None
-            self._tail.positions.append(Position(**{name: each[name] for name in _PLACE}, rows=rows))
+            position = Position(**{name: each[name] for name in _PLACE})
+            position.rows = self._new_rows(position).restore(each) if each["offset"] else None
+            self._tail.positions.append(position)
         if self._tail.positions:
             self._rows = self._tail.positions[-1].rows or self._rows
 
@@ -612,8 +681,8 @@ class StandardInput(VoteSource):
     """Lines from a pipe; they come once and cannot be read again, so a snapshot stores only the counts."""
 
     def __post_init__(self) -> None:
-        self._rows = Rows(self.options, self.time)
         self._lines: queue.Queue[bytes] = queue.Queue(maxsize=100_000)
+        self._rows = Rows(self.options, self.time, known=self.known, ahead=lambda: list(self._lines.queue))
         self._number = 0
         self._reader: threading.Thread | None = None
 
@@ -621,6 +690,8 @@ class StandardInput(VoteSource):
         if self._reader is None:
             self._reader = threading.Thread(target=self._read, daemon=True)
             self._reader.start()
+        if not self._number:
+            self._wait_for_first_rows(ended=ended)
         while not self.is_done:
             try:
                 line = self._lines.get(block=ended)
@@ -633,6 +704,14 @@ class StandardInput(VoteSource):
                 yield self._votes(self._rows, line, "standard input", place, is_first=is_first)
         if self.is_done:
             self._check_end(self._rows)
+
+    def _wait_for_first_rows(self, *, ended: bool) -> None:
+        """Wait until those that decide what the columns are have come: once one has, for a second."""
+        until = monotonic() + _SECONDS
+        while self._reader is not None and self._reader.is_alive() and not self._lines.full():
+            if not ended and (self._lines.empty() or monotonic() > until):
+                break
+            sleep(0.01)
 
     def _read(self) -> None:
         """Take lines without Python's buffer, whose lock a thread would hold while the process ends."""
@@ -702,7 +781,8 @@ class Folder(VoteSource):
 
     def _follow(self, name: str, path: Path) -> GrowingFile:
         if name not in self._growing:
-            self._growing[name] = GrowingFile(path, options=self.options, time=self.time, record=self.record)
+            given: dict[str, Any] = {"options": self.options, "time": self.time, "known": self.known}
+            self._growing[name] = GrowingFile(path, record=self.record, **given)
         return self._growing[name]
 
     def _log_votes(self, name: str, path: Path, *, ended: bool) -> list[Vote]:

@@ -361,8 +361,10 @@ def recogniser(is_own: Callable[[Files, Path], bool], *, named: bool = False) ->
     return lambda files: any(is_own(files, path) for path in (files.first_and_named if named else files.first))
 
 
-def parse_json(text: bytes, where: str = "", line: int | None = None) -> Any:
-    """Parse a text, or line `line` of one, as JSON; a VotesError says what is wrong with it.
+def parse_json(
+    text: bytes, where: str = "", line: int | None = None, again: str = "write or download the file again"
+) -> Any:
+    """Parse a text, or line `line` of one, as JSON; a VotesError says what is wrong with it, and what to do.
 
     Returns
     -------
@@ -380,14 +382,14 @@ def parse_json(text: bytes, where: str = "", line: int | None = None) -> Any:
     try:
         return json.loads(text.removeprefix(_BOM))
     except json.JSONDecodeError as error:
-        reason, at = error.msg, f" in line {error.lineno}" if line is None else ""
+        reason, at = error.msg, f" in line {error.lineno}" if line is None and b"\n" in text.strip() else ""
     except UnicodeDecodeError:
         raise VotesError(f"{where}{what} is not valid UTF-8; save the file as UTF-8") from None
     except RecursionError:
         raise VotesError(f"{where}{what} is nested too deeply to be a log") from None
     except ValueError:  # Python reads no number of thousands of digits
         reason = "a number has too many digits"
-    message = f"{where}{what} is broken or cut short{at} ({reason}); write or download the file again"
+    message = f"{where}{what} is broken or cut short{at} ({reason}); {again}"
     raise VotesError(message, code="damaged")
 
 
