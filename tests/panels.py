@@ -9,6 +9,7 @@ import numpy as np
 
 from jurors._numeric import Floats, Integers
 from jurors.sketch.sketch import Sketch
+from jurors.votes.table import Votes
 
 #: Table 1 of the paper: the decisions of three classifiers on 20,000 census records.
 TABLE1 = {"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813, "BBA": 3534, "BAB": 3607, "ABB": 1068, "BBB": 8208}
@@ -35,6 +36,22 @@ def coins(items: int, accuracies: list[float], *, seed: int) -> tuple[Integers, 
     truth = rng.integers(0, 2, items)
     right = rng.random((items, len(accuracies))) < accuracies
     return np.where(right, truth[:, None], 1 - truth[:, None]), truth
+
+
+def crowd(items: int = 800, annotators: int = 40) -> Votes:
+    """Five labels per item by 40 annotators: `fixed` gives one label, `off` is mostly wrong, `new` has 2 votes."""
+    rng = np.random.default_rng(3)
+    truth, codes = rng.integers(0, 4, items), np.full((items, annotators), -1)
+    accuracy = np.linspace(0.95, 0.6, annotators)
+    accuracy[-2] = 0.1
+    for k in range(items):
+        who = rng.choice(annotators - 1, 5, replace=False)
+        right = rng.random(5) < accuracy[who]
+        codes[k, who] = np.where(right, truth[k], (truth[k] + np.where(who == annotators - 2, 1, 1 + k % 3)) % 4)
+    codes[:, -3][codes[:, -3] >= 0] = 0
+    codes[:2, -1] = truth[:2]
+    names = [*(f"w{k}" for k in range(annotators - 3)), "fixed", "off", "new"]
+    return Votes.from_matrix(codes, labels=("bill", "bug", "idea", "rest"), jurors=names)
 
 
 def simulate(

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from panels import TABLE1, coins
+from panels import TABLE1, coins, crowd
 from strategies import examples
 
 import jurors
@@ -336,6 +336,18 @@ def test_neither_constant_jurors_nor_a_handful_of_votes_are_best(
     assert not {"constant", "rare"} & {result.best, *result.leaders}
     shown, _ = shown_jurors(result, CardOptions())
     assert shown[: len(result.ranking.ranked)] == list(result.ranking.ranked)
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_a_card_of_a_crowd_shows_the_worst_and_names_who_is_not_ranked_and_why(full: bool) -> None:
+    result = jurors.grade(crowd())
+    shown, left = shown_jurors(result, CardOptions())
+    assert (shown[:10], left) == (list(result.ranking.ranked[:10]), 20)
+    assert shown[10:] == [j for j in result.ranking.order if j != "new"][-10:]
+    assert {"fixed", "off"} <= set(shown[10:])
+    text = " ".join(result.to_text(full=full).split())
+    assert "Not ranked: fixed (one label only); off (no clear agreement with the others); new (too few votes)." in text
+    assert not {"fixed", "off", "new"} & {result.best, *result.leaders}
 
 
 def test_the_best_is_named_by_distances_which_are_known_better_than_scores() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from panels import crowd
 
 import jurors
 from jurors.errors import JurorsError, SketchError, VotesError
@@ -218,6 +219,18 @@ def test_small_groups_come_with_a_warning_and_large_ones_without(table: pd.DataF
     assert alarm.value == 5
     assert alarm.message.startswith("5 groups have too few items")
     assert alarm.message.endswith("'g0' (90), 'g1' (90), 'g2' (90) and 2 more")
+
+
+def test_groups_of_a_crowd_show_best_and_worst_and_say_that_votes_per_juror_are_few() -> None:
+    found: Any = jurors.grade(crowd(), by=np.arange(800) % 2)
+    assert [a.message for a in found.alarms if a.reason == "small_group"] == [
+        "2 groups have too few votes per juror for narrow intervals: 0 (from 1), 1 (from 1)"
+    ]
+    lines = found.to_text().splitlines()
+    for evaluation, rows in zip(found.groups.values(), (lines[-38:-20], lines[-20:-2]), strict=True):
+        shown = [row[16:25].strip() for row in rows]
+        assert shown[:9] == list(evaluation.ranking.ranked[:9])
+        assert shown[9:] == [j for j in evaluation.ranking.order if j != "new"][-9:]
 
 
 @pytest.mark.slow

@@ -183,8 +183,8 @@ _KINDS = (
         "Allow less correlation, if you know better", ("epsilon_too_large", "single_label_explains"), about="bounds",
     ),
     AlarmKind(
-        "small_group", _WARNING, "a group has too few items for narrow intervals",
-        "Look at its intervals; collect more items, or join groups", about="groups",
+        "small_group", _WARNING, "a group has too few items, or votes per juror, for narrow intervals",
+        "Look at its intervals; collect more items or votes, or join groups", about="groups",
     ),
     AlarmKind(
         "ungraded_group", _WARNING, "a group cannot be graded, or items name no group", "Add items of this group",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 
-from jurors.errors import short_names
+from jurors.errors import format_first_names, short_names
 from jurors.evaluate.alarms import Alarm, sort_by_severity
 from jurors.evaluate.confidence import confidence_tables
 from jurors.evaluate.consistency import describe_bias
@@ -41,6 +41,7 @@ _FEWEST_NAME = 12  # characters
 ENOUGH_VOTES = 20  #: with fewer, a juror is neither best nor worst; half of the most votes where that is less
 FEW_GOLD = 20  #: gold labels that every user can afford
 _FEW_NAMES = 3  # in a sentence
+_MOST_UNRANKED = 5  # names beside each reason
 _WORTH = 0.9  # of the width: gold that narrows it less is not worth a sentence
 _NARROW = 0.04  # intervals narrower than this need a decimal
 _PASS_FAIL = {"pass": "fail", "passed": "failed"}
@@ -353,25 +354,17 @@ def card_blocks(e: Evaluation, options: CardOptions = SHORT) -> list[Block]:
     if left and shown:
         which = ", the first and the last by lower end" if options.sort == "rank" and not options.min_votes else ""
         last.append(f"Shown: {len(shown)} of {len(e.jurors):,} jurors{which}. See full=True, top=.")
-    ranked, uninformative = set(e.ranking.ranked), set(e.ranking.uninformative)
-    fewest, unranked = enough_votes(e.votes.values()), [j for j in shown if j not in ranked]
-    inconsistent = [alarm for alarm in e.alarms if alarm.kind == "inconsistent_labels"]
-    own = [names[j] for j in unranked if any(j in alarm.jurors for alarm in inconsistent)]
-    others = [j for j in unranked if names[j] not in own]
-    constant = [names[j] for j in others if j in uninformative and e.votes.get(j, 0) >= fewest]
-    few = [names[j] for j in others if names[j] not in constant]
-    why = "labels are inconsistent" if inconsistent else "no clear agreement with the others"
-    reasons = [f"{_list_names(own)} (labels of {'its' if len(own) == 1 else 'their'} own)"] if own else []
-    reasons += [f"{_list_names(constant)} ({why})"] if constant else []
-    reasons += [f"{_list_names(few)} (too few votes)"] if few else []
-    if reasons and ranked:
-        last.append(f"Not ranked: {'; '.join(reasons)}.")
+    if e.ranking.ranked and (unranked := e.ranking.unranked):
+        most = len(e.jurors) if options.full else _MOST_UNRANKED
+        why = (f"{format_first_names([names[j] for j in who], most)} ({reason})" for reason, who in unranked.items())
+        last.append(f"Not ranked: {'; '.join(why)}.")
     if e.family is None and e.is_calibrated and e.method == "latent" and e.ordered is None and not e.islands:
         distinct = [j for j, k in zip(e.jurors, e.representatives, strict=True) if e.jurors[k] == j]
         for family, who in suggest_families(distinct).items():  # whose names begin alike
             short = [short_names(e.jurors)[j] for j in who]
             option = {family: short}
-            last.append(f"If {_list_names(short, ' and ')} share a family, add family={option}.")
+            they = " and ".join(short) if len(short) <= _FEW_NAMES else f"{len(short)} jurors"
+            last.append(f"If {they} share a family, add family={option}.")
     if e.calibrated is not None and 0 < e.calibrated.shared_error.gold_items < FEW_GOLD // 2:
         last.append(f"Fewer than {FEW_GOLD // 2} gold items can make intervals wider than none do.")
     last += next_steps(e)
@@ -477,10 +470,6 @@ def leader_sentence(e: Evaluation, digits: int = 0) -> str:
     return f"No clear best: {' and '.join(map(graded, first))} lead, in any order."
 
 
-def _list_names(names: Sequence[str], between: str = ", ") -> str:
-    return between.join(names) if len(names) <= _FEW_NAMES else f"{len(names)} jurors"
-
-
 def card_names(e: Evaluation) -> dict[str, str]:
     """What a card calls each juror: short enough for the table to have all its columns, where that is possible.
 
@@ -525,20 +514,27 @@ def mean_half_width(e: Evaluation, jurors: Iterable[str]) -> float:
 def shown_jurors(e: Evaluation, options: CardOptions) -> tuple[list[str], int]:
     """The jurors of a card in their order, and how many are left out.
 
-    Jurors that are not ranked come last. Of a large panel the best and the worst known are shown.
+    Jurors that are not ranked come last. Of a large panel: the best that are ranked, and the worst with enough votes.
 
     Returns
     -------
     (list of str, int)
     """
-    votes, ranking = e.votes, e.ranking
-    everyone = list(dict.fromkeys([*ranking.ranked, *ranking.order, *e.jurors]))
-    known = sort_rows(everyone, lambda j: votes.get(j, 0), options, e.score.get)
-    is_cut = not options.full and (options.top is not None or len(known) > MOST_ROWS)
-    if is_cut and options.sort in ("rank", "accuracy") and ranking.ranked:
-        ranked = set(ranking.ranked)
-        known = [j for j in known if j in ranked]
+    votes, ranking, ranked = e.votes, e.ranking, set(e.ranking.ranked)
+
+    def chosen(*order: str) -> list[str]:
+        return sort_rows(list(dict.fromkeys(order)), lambda j: votes.get(j, 0), options, e.score.get)
+
+    known = chosen(*ranking.ranked, *ranking.order, *e.jurors)
     shown = select_rows(known, options)
+    if len(shown) < len(known) and options.sort in ("rank", "accuracy") and ranked:
+        enough = enough_votes(votes.values())
+        by_end = [j for j in chosen(*ranking.order) if votes.get(j, enough) >= enough]
+        shown = select_rows(by_end, options)
+        if len(shown) < len(by_end):
+            half = len(shown) // 2
+            best = [j for j in by_end if j in ranked][:half]
+            shown = list(dict.fromkeys([*best, *shown[half:]]))
     return shown, len(e.jurors) - len(shown)
 
 

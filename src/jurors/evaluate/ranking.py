@@ -13,7 +13,7 @@ how many levels a juror is off, as a near miss is no miss; the first leads in an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import TYPE_CHECKING
@@ -39,6 +39,7 @@ class JurorRanking:
     ranked: tuple[str, ...]  #: those that may be called best or worst, in the same order
     leaders: tuple[str, ...]  #: those that may be the best
     uninformative: tuple[str, ...]  #: those whose answers hardly depend on the item
+    unranked: Mapping[str, tuple[str, ...]]  #: why jurors are neither best nor worst -> which, in the panel's order
 
     @property
     def best(self) -> str | None:
@@ -72,7 +73,30 @@ def rank_jurors(e: Evaluation) -> JurorRanking:
             errors = dict(zip(e.jurors, e.calibrated.gap_errors(e.jurors.index(first)).tolist(), strict=True))
             below |= {j for j in ranked if e.score[first] - e.score[j] > reach * errors[j]}
     leaders = tuple(j for j in ranked if j not in below or j == ranked[0])
-    return JurorRanking(order, ranked, leaders, tuple(j for j in order if j not in informative))
+    uninformative = tuple(j for j in order if j not in informative)
+    unranked = _reasons(e, set(ranked), {j for j in uninformative if votes.get(j, enough) >= enough})
+    return JurorRanking(order, ranked, leaders, uninformative, unranked)
+
+
+def _reasons(e: Evaluation, ranked: set[str], uninformative: set[str]) -> dict[str, tuple[str, ...]]:
+    """Why jurors are not ranked, and which: by what alarms say of them, then by their answers and votes."""
+    inconsistent = [alarm for alarm in e.alarms if alarm.kind == "inconsistent_labels"]
+    own = {j for alarm in inconsistent for j in alarm.jurors}
+    constant = {j for alarm in e.alarms if alarm.reason == "constant_juror" for j in alarm.jurors}
+    reasons: dict[str, list[str]] = {}
+    for j in e.jurors:
+        if j in ranked:
+            continue
+        if j in own:
+            why = "labels of its own"
+        elif j not in uninformative:
+            why = "too few votes"
+        elif j in constant:
+            why = "one label only"
+        else:
+            why = "labels are inconsistent" if inconsistent else "no clear agreement with the others"
+        reasons.setdefault(why, []).append(j)
+    return {why: tuple(who) for why, who in reasons.items()}
 
 
 def _informative_jurors(e: Evaluation, known: Sequence[str]) -> set[str]:

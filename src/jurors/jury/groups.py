@@ -52,26 +52,25 @@ def _plain(name: Any) -> str:
 
 
 def group_grades(by: ByGroup[Any], options: CardOptions, most: int = _MOST_ROWS) -> list[Block]:
-    """A row per group and juror (or what the result has rows of); of more than `most`, the first of each group.
+    """A row per group and juror (or what the result has rows of); of more than `most`, each group's best and worst.
 
     Returns
     -------
     list of blocks
     """
     groups = list(by.groups)[: None if options.full else most]
-    each = None if options.full else options.top or max(most // len(groups), 1)
+    each = max(most // len(groups), 1) if options.top is None else 2 * options.top
     rows: list[dict[tuple[str, int], str]] = []  # by head, and which of those that are called the same
     optional: list[str] = []
     right, left = {"items"}, 0
     for group in groups:
         own = {(_plain(by.column), 0): _plain(group), ("items", 0): f"{by.sizes[group]:,}"}
-        table, may_go = _group_cells(by.groups[group], options)
+        table, may_go, unlisted = _group_cells(by.groups[group], options, each)
         optional += may_go
         right |= {table.columns[k] for k in table.right}
         keys = [(head, table.columns[:k].count(head)) for k, head in enumerate(table.columns)]
-        shown = table.rows[:each] or (("–",) * len(keys),)
-        left += max(len(table.rows) - len(shown), 0)
-        for values in shown:
+        left += unlisted
+        for values in table.rows or (("–",) * len(keys),):
             rows.append(own | dict(zip(keys, map(str, values), strict=True)))
             own = dict.fromkeys(own, "")
     heads = list(dict.fromkeys(head for row in rows for head in row))
@@ -95,21 +94,23 @@ def group_grades(by: ByGroup[Any], options: CardOptions, most: int = _MOST_ROWS)
     ]
 
 
-def _group_cells(result: Any, options: CardOptions) -> tuple[Table, list[str]]:
-    """The rows of a group's card, best jurors first, and the columns that may be left out."""
-    if isinstance(result, (NumberGrades, NumberScores)):
-        return result.by_juror(), []
+def _group_cells(result: Any, options: CardOptions, each: int) -> tuple[Table, list[str], int]:
+    """So many rows of a group's card, half of them the last; which columns may go; how many rows are left."""
     if not isinstance(result, (Evaluation, KeyedEvaluation)):
-        return result.main_table(), []
-    everyone = replace(options, full=True)
+        table = result.by_juror() if isinstance(result, (NumberGrades, NumberScores)) else result.main_table()
+        rows = table.rows if options.full else table.rows[:each]
+        return replace(table, rows=rows), [], len(table.rows) - len(rows)
+    is_full = options.full or len(result.jurors) <= each
+    ends = replace(options, full=is_full, top=each // 2 or 1)
     if isinstance(result, KeyedEvaluation):
-        jurors = scored_jurors(result, everyone)
+        jurors = scored_jurors(result, ends)
     else:
-        jurors = shown_jurors(result, everyone)[0] if result.has_grades else []
+        jurors = shown_jurors(result, ends)[0] if result.has_grades else []
+    jurors = jurors if is_full else jurors[:each]
     cells, by_label = card_cells(result, jurors)
     columns = dict([("juror", [_plain(juror) for juror in jurors]), *cells[:-1], *by_label, cells[-1]])
-    table = Table.of(columns)
-    return replace(table, right=tuple(range(1, len(columns)))), [head for head, _ in by_label]
+    table = replace(Table.of(columns), right=tuple(range(1, len(columns))))
+    return table, [head for head, _ in by_label], len(result.jurors) - len(jurors) if jurors else 0
 
 
 def group_alarms(alarms: Sequence[Alarm]) -> tuple[Alarm, ...]:
@@ -478,7 +479,7 @@ def _by_group(
         raise VotesError(f"no row has a group in column {column!r}")
     results, sizes, left_out = NamedMapping(), NamedMapping(), NamedMapping()
     alarms = list(alarms)
-    small: list[str] = []
+    small: dict[str, list[str]] = {"items": [], "votes per juror": []}
     errors: dict[Any, JurorsError] = {}
     for group, which, rows in _split(votes, groups, names):
         sizes[group] = len(rows) if isinstance(rows, Preferences) else rows.total
@@ -498,19 +499,25 @@ def _by_group(
             items = sizes[group] = int(graded.items)
             # by the model of independent errors: more items do not narrow what shared errors leave open
             interval = getattr(getattr(graded, "independent", None), "interval", None)
-            widths = [high - low for low, high in getattr(interval, "score", {}).values() if high == high]
-            if items < kind_of(graded).fewest_items or max(widths, default=0.0) > _WIDEST:
-                small.append(f"{group!r} ({items:,})")
+            widths = {j: high - low for j, (low, high) in getattr(interval, "score", {}).items() if high == high}
+            widest = max(widths, key=widths.__getitem__, default=None)
+            votes_of = getattr(graded, "votes", {})
+            if items < kind_of(graded).fewest_items or (widest is not None and widths[widest] > _WIDEST):
+                if 2 * votes_of.get(widest, items) < items:
+                    small["votes per juror"].append(f"{group!r} (from {min(votes_of.values()):,})")
+                else:
+                    small["items"].append(f"{group!r} ({items:,})")
         alarms += [_of_group(a, group) for a in getattr(result, "alarms", ())]
     if not results:
         first, reason = next(iter(left_out.items()))
         if len(set(left_out.values())) == 1:
             raise errors[first]
         raise SketchError(f"none of the {len(left_out):,} groups can be graded; for example {first!r}: {reason}")
-    if small:
-        have = "1 group has" if len(small) == 1 else f"{len(small):,} groups have"
-        text = f"{have} too few items for narrow intervals: {format_first_names(small, 3)}"
-        alarms.append(Alarm("small_group", "warning", text, float(len(small))))
+    for few, those in small.items():
+        if those:
+            have = "1 group has" if len(those) == 1 else f"{len(those):,} groups have"
+            text = f"{have} too few {few} for narrow intervals: {format_first_names(those, 3)}"
+            alarms.append(Alarm("small_group", "warning", text, float(len(those))))
     absent = groups == None  # noqa: E711  # elementwise, of an array of objects
     if absent.any():
         items = int(absent.sum() if isinstance(votes, Preferences) else votes.weights[absent].sum())
