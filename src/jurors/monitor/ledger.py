@@ -33,12 +33,14 @@ from jurors.votes.layout import (
     SYSTEM_WORDS,
     ColumnHead,
     ColumnProfile,
+    Layout,
     bare_word,
     column_flag,
     find_column,
     guess_column,
     head_rows,
     item_parts,
+    layout_by_words,
     profile_columns,
     quoted_names,
 )
@@ -93,7 +95,7 @@ def find_roles(names: Sequence[str], rows: Iterable[Sequence[Any]], options: Rea
 
     item, every = item_parts(names, options.item), names
     item = item or joint_item(names, options, profile)
-    every, options = with_joined(names, options.but(item=item or None))
+    every, options = _with_joined(names, options.but(item=item or None))
     layout = find_layout(every, options, profile)
     own = item if len(item) > 1 else () if layout.item is None else (every[layout.item],)
     if layout.kind == "long":
@@ -126,19 +128,56 @@ def _refuse_few_rows(item: str, jurors: Sequence[ColumnHead]) -> None:
         )
 
 
-def with_joined(names: Sequence[str], options: Reading) -> tuple[Sequence[str], Reading]:
-    """Add the column that several make together to name the item; these are no jurors then.
-
-    Returns
-    -------
-    tuple
-        The names of all columns, and the options for them.
-    """
+def _with_joined(names: Sequence[str], options: Reading) -> tuple[Sequence[str], Reading]:
+    """The columns with the one that several make together to name the item, which are no jurors; and the options."""
     parts = item_parts(names, options.item)
     whole = item_name(parts) if parts else None
     if len(parts) < 2 or whole is None:
         return names, options.but(item=whole)
     return [*names, whole], options.but(item=whole).without(*(names[find_column(names, part)] for part in parts))
+
+
+def without_time(names: Sequence[str], options: Reading, time: str | None = None) -> tuple[Reading, int | None]:
+    """Leave the column of times out: the one that the caller names, or one that is called so.
+
+    Returns
+    -------
+    tuple
+        The options, and the column; None where there is none.
+    """
+    own = (*item_parts(names, options.item), options.juror, options.label)
+    taken = [k for k, name in enumerate(names) if name in own]
+    place = guess_column(names, TIME_WORDS, taken) if time is None else find_column(names, time)
+    return options if place is None else options.without(names[place]), place
+
+
+def layout_of_roles(
+    names: Sequence[str], roles: Roles, options: Reading, time: str | None = None
+) -> tuple[Layout, int | None, Sequence[int]]:
+    """Lay out a row by what the columns are; by names alone where it lacks some of them.
+
+    Returns
+    -------
+    tuple
+        The layout, the column of times, and the columns that name the item.
+    """
+    if not names:
+        raise VotesError("the record is empty")
+    options, place = without_time(names, options, time)
+    named = (*(roles.get("item") or ()), *(roles[role] for role in ("juror", "label") if role in roles))
+    if roles and set(named) <= set(names):
+        ignored = (*text_columns(options.ignore), *roles.get("ignore", ()))
+        options = options.but(**{**roles, "ignore": [name for name in ignored if name in names]})
+    every, options = _with_joined(names, options)
+    layout = layout_by_words(every, options, lambda _: True)
+    if layout.kind == "counts":
+        raise VotesError("these are counts, which have no items; a stream needs one vote or one item per line")
+    if layout.item is None:
+        raise VotesError(
+            f"no column of {quoted_names(names)} names the item, which a stream needs to recognize "
+            "repeated votes; name it with --item COLUMN"
+        )
+    return layout, place, [find_column(names, part) for part in item_parts(names, every[layout.item])]
 
 
 # -- batches ----------------------------------------------------------------------------------------------------------
@@ -213,10 +252,8 @@ def _from_frame(frame: Frame, known: dict[tuple[str, ...], Roles], columns: Mapp
         return batch_of([[], [], []])
     names, given = frame.names, {role: name for role, name in columns.items() if name is not None}
     given |= {"item": frame.item} if frame.item and "item" not in given else {}
-    time = find_column(names, given.pop("time")) if "time" in given else None
-    if time is None:
-        time = guess_column(names, TIME_WORDS, [find_column(names, n) for n in given.values() if n in names])
-    options = Reading(**given, ignore=() if time is None else (names[time],))
+    named_time = given.pop("time", None)
+    options, time = without_time(names, Reading(**given), named_time)
     key = (*names, str(sorted(given.items())))
     if key not in known:
         known[key] = find_roles(names, frame.first_rows(), options)

@@ -28,11 +28,11 @@ from time import monotonic, sleep
 from typing import Any, BinaryIO, TypeAlias
 
 from jurors.errors import OptionError, VotesError
-from jurors.monitor.ledger import TIME_WORDS, Roles, find_roles, with_joined
+from jurors.monitor.ledger import Roles, find_roles, layout_of_roles, without_time
 from jurors.options import Reading, text_columns
 from jurors.votes.frame import joined_cells
 from jurors.votes.io.sources import is_served, named_format, split_inside
-from jurors.votes.layout import Layout, bare_word, find_column, item_parts, layout_by_words, quoted_names
+from jurors.votes.layout import Layout
 from jurors.votes.readers import Records, find_reader, openinference, read_records
 from jurors.votes.readers.base import Files, Node, parse_json
 from jurors.votes.scale import Recoding
@@ -394,7 +394,9 @@ class Rows:
             return True
         try:
             if self.header is not None:
-                self._layout_of(names, {})  # a row of votes may look like a header to what looks at cells
+                layout_of_roles(
+                    names, {}, self.options, self.time
+                )  # a row of votes may look like a header to what looks at cells
             self._decide(names, self._rows_ahead(separator, len(names)))
             self._layout(names)
         except VotesError:
@@ -419,15 +421,8 @@ class Rows:
         """Decide what the columns are, unless they are known."""
         key = tuple(names)
         if key not in self.known and names:
-            self.known[key] = find_roles(names, rows, self._without_time(names)[0])
+            self.known[key] = find_roles(names, rows, without_time(names, self.options, self.time)[0])
         self.roles = self.known.get(key)
-
-    def _without_time(self, names: Sequence[str]) -> tuple[Reading, int | None]:
-        """The options without the column of times, and that column."""
-        place = None if self.time is None else find_column(names, self.time)
-        if place is None:
-            place = next((k for k, name in enumerate(names) if bare_word(name) in TIME_WORDS), None)
-        return self.options if place is None else self.options.without(names[place]), place
 
     def _layout(self, names: Sequence[str]) -> tuple[Layout, int | None, Sequence[int]]:
         """The role of each column, the column of times, and those of the item."""
@@ -436,26 +431,8 @@ class Rows:
             if len(self._layouts) > 1000:  # records that are never alike
                 self._layouts.clear()
             roles = self.roles or {}
-            named = (*(roles.get("item") or ()), *(roles[role] for role in ("juror", "label") if role in roles))
-            self._layouts[key] = self._layout_of(names, roles if set(named) <= set(names) else {})
+            self._layouts[key] = layout_of_roles(names, roles, self.options, self.time)
         return self._layouts[key]
-
-    def _layout_of(self, names: Sequence[str], roles: Roles) -> tuple[Layout, int | None, Sequence[int]]:
-        if not names:
-            raise VotesError("the record is empty")
-        options, time = self._without_time(names)
-        ignored = (*text_columns(options.ignore), *roles.get("ignore", ()))
-        options = options.but(**{**roles, "ignore": [name for name in ignored if name in names]} if roles else {})
-        every, options = with_joined(names, options)
-        layout = layout_by_words(every, options, lambda _: True)
-        if layout.kind == "counts":
-            raise VotesError("these are counts, which have no items; a stream needs one vote or one item per line")
-        if layout.item is None:
-            raise VotesError(
-                f"no column of {quoted_names(names)} names the item, which a stream needs to recognize "
-                "repeated votes; name it with --item COLUMN"
-            )
-        return layout, time, [find_column(names, part) for part in item_parts(names, every[layout.item])]
 
     def _from_cells(self, names: Sequence[str], cell: Callable[[int], Any]) -> list[Vote]:
         layout, time, places = self._layout(names)
