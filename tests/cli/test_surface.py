@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
@@ -114,6 +115,15 @@ def test_results_fit_a_screen(size: int, long_names: bool) -> None:
         lines, columns = screen(text)
         assert columns <= 80, (name, max(text.splitlines(), key=len))
         assert lines <= 60, name
+
+
+def test_an_audit_of_many_jurors_ends_with_those_that_are_known_to_be_low() -> None:
+    votes, key = simulated(200)
+    sheet = jurors.audit.plan(votes, 12, seed=1)
+    audit = jurors.audit.result(votes, replace(sheet, labels=tuple(key[str(item)] for item in sheet.items)))
+    ends = sorted([round(end, 9) for end in audit.of("score", juror).interval] for juror in votes.jurors)
+    rows = re.findall(r"score of .*?([\d.]+) – ([\d.]+)", audit.to_text())
+    assert rows == [(f"{100 * low:z.1f}", f"{100 * high:.1f}") for low, high in [*ends[::-1][:10], *ends[9::-1]]]
 
 
 def test_agreement_shows_the_pairs_that_agree_most_and_least() -> None:

@@ -501,7 +501,8 @@ class Audit(Result):
         wrong = [name for name in self.guaranteed if name[0] == "wrong_labels"]
         prevalences = [name for name in self.guaranteed if name[0] == "prevalence"]
         scores = [name for name in self.guaranteed if name[0] == "score"]
-        scores.sort(key=lambda name: -self.guaranteed[name].interval[0])
+        ends = {name: [round(end, 9) for end in self.guaranteed[name].interval] for name in scores}
+        scores.sort(key=ends.__getitem__, reverse=True)  # last: those known to be low
         others = [name for name in self.guaranteed if name[0] not in ("wrong_labels", "prevalence", "score")]
         shown = [*wrong, *prevalences, *scores, *others]
         if not full:

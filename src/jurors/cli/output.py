@@ -311,9 +311,11 @@ def output_options(
         options = {name: value for name, value in shown.items() if value}
         ending = Path((path or "").lower().removesuffix(".gz")).suffix
         named = _ENDINGS.get(ending, ending.removesuffix(".txt"))
-        is_written = named in formats or (named in ("html", "parquet") and {"csv", "md"} <= set(formats))
+        known = {*formats, *(("html", "parquet") if {"csv", "md"} <= set(formats) else ())}
+        is_written = named in known
         if named and not form and not is_written:
-            raise OutputError(f"-o {path}: no format has this ending; choose {', '.join(formats)} with --format")
+            endings = ", ".join(ending for ending, name in _ENDINGS.items() if name in known)
+            raise OutputError(f"-o {path}: no format has this ending; end it in {endings}, or choose one with --format")
         chosen = form or (named if is_written else formats[0])
         if full and not card:  # a file has everything
             options = {"full": shown["full"] or path is not None or chosen != "text"}

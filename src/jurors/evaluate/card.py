@@ -464,7 +464,7 @@ def leader_sentence(e: Evaluation, digits: int = 0) -> str:
     if len(first) == 1:  # a single juror that can be ranked
         return f"No clear best: only {graded(first[0])} can be ranked."
     if more > 0 and len(ranking.leaders) == len(e.jurors):
-        return f"No clear best: any of the {len(e.jurors):,} may be, in any order."
+        return f"No clear best: any of the {len(e.jurors):,} may be the best."
     if more > 0:
         return f"No clear best: {', '.join(map(graded, first))} and {more:,} more lead, in any order."
     return f"No clear best: {' and '.join(map(graded, first))} lead, in any order."
