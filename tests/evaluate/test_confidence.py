@@ -154,6 +154,7 @@ def test_confidences_change_labels_but_no_grade() -> None:
     assert (labels.codes == truth).mean() > (jurors.label(plain).codes == truth).mean() + 0.03
     assert labels.wrong_labels == graded.wrong_labels
     assert np.array_equal(labels.codes, jurors.label(with_them, evaluation=graded).codes)
+    assert np.array_equal(jurors.label(with_them, method="majority").codes, (votes.mean(axis=1) > 0.5) * 1)
 
 
 def test_confidences_that_say_nothing_change_no_label() -> None:

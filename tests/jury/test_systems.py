@@ -421,6 +421,8 @@ def test_models_of_lm_eval_are_jurors_and_the_refusal_names_the_command_that_com
         ("systems two.csv --system model --adjust flat", "'flat' has one value only, '7'"),
         ("systems two.csv --system model --family x=judge_0,c", "there is no judge or system 'c'"),
         ("systems two.csv --system model --not-own-family", "name a system too, as in openai=judge-1,gpt-4o"),
+        ("systems sizes.csv --system model", "make levels of these numbers: --bins 7"),
+        ("systems stars.csv --system model --scale nominal", "name it with --good, one of 1, 2, 3"),
         ("compare panel.csv --panels --price judge_9=1", "there is no juror 'judge_9'"),
         ("audit plan two.csv --system model --between a,x", "there is no system 'x'"),
     ],
@@ -434,6 +436,9 @@ def test_what_cannot_be_compared_is_one_line(
     frame.to_csv("two.csv", index=False)
     frame[frame.model == "a"].to_csv("one.csv", index=False)
     frame.filter(like="judge").to_csv("panel.csv", index=False)
+    numbers = np.random.default_rng(0).normal(50, 10, (160, 1)) + np.arange(3)
+    for name, cells in (("sizes", numbers.round(1)), ("stars", np.clip(numbers // 10 - 3, 1, 3).astype(int))):
+        pd.DataFrame(cells, columns=list("xyz")).assign(model=frame.model).to_csv(f"{name}.csv", index=False)
     Path("gold.csv").write_text("item,label\nq999:a,pass\n")
     assert message in refused(*command.split())
 

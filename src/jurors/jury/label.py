@@ -630,7 +630,7 @@ def label_graded(evaluation: Evaluation, counted: CountedVotes, known: Integers 
     partition = cast("Partition", evaluation.partition)
     about = {"method": evaluation.method, "level": evaluation.level, **about}
     labelled = label_rows(counted.votes, counted.tuple_of_row, partition, **about)
-    if evaluation.confidence and labelled.levels is None:
+    if evaluation.confidence and evaluation.method != "majority" and labelled.levels is None:
         posterior = partition.posterior[counted.tuple_of_row]
         weighed = weigh_by_confidence(counted.votes, evaluation.confidence, posterior)
         has_one = np.isfinite(labelled.probability)

@@ -75,7 +75,7 @@ _MOST_SYSTEMS = 500  # more are a column of something else
 _GOLD_NUMBERS = (20, 50, 100)
 _LEAST_NOISE = 0.02  # variance of one gold item's error
 _NOISE_ITEMS = 5  # gold items that its prediction from the votes is worth
-_GOOD_WORDS = ("pass", "passed", "yes", "true", "correct", "right", "good", "satisfied", "safe", "win", "1")
+_GOOD_WORDS = ("pass", "passed", "yes", "true", "correct", "right", "good", "satisfied", "safe", "win")
 _INSPECT_LABELS = ("c", "i", "p", "n")  # Inspect AI: correct, incorrect, partly, no answer
 _INFORMATIVE = 0.5  # share of the judges that must be better than a constant answer before an order is settled
 
@@ -450,13 +450,17 @@ def label_values(votes: Votes, good: Label | None) -> tuple[Floats, Label | None
     -------
     values : ndarray, (labels,)
     good
-        The label that counts as good; None of ordered levels. OptionError where none is known to be good.
+        The label that counts as good; None of ordered levels. OptionError where none is known to be good, and of
+        numbers.
     """
     if votes.scale == "ordinal" and good is None:
         return level_values(votes.labels), None
+    if votes.scale == "interval":
+        raise OptionError("systems are compared by labels or levels; make levels of these numbers: bins=7", name="bins")
     if good is None:
         words = {str(label).casefold(): label for label in votes.labels}
-        good = next((words[word] for word in _GOOD_WORDS if word in words), None)
+        good = words.get("1") if set(words) == {"0", "1"} else None
+        good = next((words[word] for word in _GOOD_WORDS if word in words), good)
         if good is None and {"c", "i"} <= set(words) <= set(_INSPECT_LABELS):
             good = words["c"]
         if good is None:
