@@ -288,6 +288,8 @@ def test_an_alarm_is_put_aside_for_a_time_and_a_juror_who_takes_the_place_of_ano
     for until in ("soon", "auto", "1h/5m", 0):
         with pytest.raises(OptionError, match="until must be a number of items"):
             drift.snooze(alarm.id, until, now=100.0)
+    drift.retire("bob", replaced_by="bob")
+    assert drift.retired == {"bob"}
     codes, _ = _stream(300)
     for heir, kinds in (("zoe", []), (None, [("new_juror", ("zoe",))])):
         monitor = Monitor(100)

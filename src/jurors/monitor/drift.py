@@ -425,9 +425,9 @@ class Drift:
         if juror not in self.jurors:
             message = f"there is no juror {juror!r}; there are {', '.join(self.jurors) or 'none yet'}"
             raise OptionError(message, code="unknown_name", name="juror", value=juror)
-        self.retired.add(juror)
         if replaced_by is not None:
             self.announce(replaced_by)
+        self.retired.add(juror)
         for alarm in self.active:
             if juror in alarm.jurors:
                 self.handle(alarm.id, "retired", juror=juror)
