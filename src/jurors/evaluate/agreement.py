@@ -75,7 +75,7 @@ from numpy.typing import NDArray
 
 from jurors._numeric import Floats, Integers, sparse, special
 from jurors.errors import SketchError
-from jurors.evaluate.card import CardOptions, select_rows
+from jurors.evaluate.card import CardOptions, enough_votes, select_rows
 from jurors.evaluate.solution import vote_counts
 from jurors.options import Label
 from jurors.results import Columns, Drawable, Notes, Table, shorten_names
@@ -675,6 +675,7 @@ class AgreementStatistics(Drawable):
         """The whole jury's coefficients, and those of the pairs that agree most and least, to read.
 
         `sort` is "agreement" (by kappa), "items" (that a pair shares) or "name"; of `full`, every pair is shown.
+        Of many pairs, those without a kappa or with few common items agree neither most nor least.
         """
         options = CardOptions(**{"sort": "agreement", **show})
         cells = []
@@ -693,7 +694,11 @@ class AgreementStatistics(Drawable):
         else:
             values = -np.nan_to_num(np.asarray(every[by], dtype=float), nan=-2.0)
             order = np.argsort(values, kind="stable").tolist()
-        at = select_rows(order, options)
+        at, is_by_kappa, fewest = select_rows(order, options), by not in ("items", "first"), 0
+        if is_by_kappa and len(at) < len(order):
+            fewest = math.ceil(enough_votes(self.pair_items.tolist()))
+            order = [k for k in order if every[by][k] == every[by][k] and self.pair_items[k] >= fewest]
+            at = select_rows(order, options)
         columns = {name: values[at].tolist() for name, values in every.items()}
         ends = {f"{last}_low": "low", f"{last}_high": "high"}  # of the kappa that suits the scale best
         others = {f"{name}{end}" for name in _KAPPAS.values() for end in ("", "_low", "_high")} - {last, *ends}
@@ -706,12 +711,12 @@ class AgreementStatistics(Drawable):
         cells_of |= {name: [short[juror] for juror in columns[name]] for name in ("first", "second")}
         cells_of["items"] = [f"{count:,}" for count in columns["items"]]
         rows = zip(*(cells_of[name] for name in names), strict=True)
-        half, is_by_kappa = len(at) // 2, by not in ("items", "first")
+        half, every_pair = len(at) // 2, len(every["first"])
         ends_shown = f"{half} that agree most, {half} least" if is_by_kappa else f"the first {half} and last {half}"
-        shown = f" ({ends_shown}, of {len(order):,}; full=True shows all)"
-        title = "Pairs" + shown * (len(at) < len(order))
+        title = "Pairs" + f" ({ends_shown}, of {every_pair:,}; full=True shows all)" * (len(at) < every_pair)
+        ranked = f"Most and least: of the {len(order):,} pairs with a kappa and {fewest} items or more." * (fewest > 0)
         pairs = Table(headers, tuple(rows), title=title, right=tuple(range(2, len(names))), width=80)
-        return whole, Notes(tuple(filter(None, (note, self.about_left_out))), width=80), pairs
+        return whole, Notes(tuple(filter(None, (note, self.about_left_out, ranked))), width=80), pairs
 
 
 def agreement_statistics(sketch: Sketch, *, level: float = 0.95) -> AgreementStatistics:
