@@ -105,6 +105,10 @@ def test_the_card_predicts_what_gold_labels_would_narrow() -> None:
     frame, truth = judged({"a": 0.7, "b": 0.6}, accuracy=0.8)
     without = compare(frame)
     assert any("Gold labels do: 20, 50 or 100 would narrow rates from ± " in line for line in without.sentences())
+    known = compare(frame, gold=dict(list(truth.items())[::15]))  # 40 of them
+    (advice,) = (line for line in known.sentences() if "Gold labels do" in line)
+    assert "with 20" not in advice
+    assert "100 in all" in advice
     widths = [without.with_gold[number].rate for number in (0, 20, 50, 100)]
     assert widths == sorted(widths, reverse=True)
     assert widths[0] == pytest.approx(np.mean([(x.high - x.low) / 2 for x in without.systems.values()]), abs=0.01)

@@ -382,3 +382,11 @@ def test_systems_have_a_section_with_their_numbers_and_a_picture(tmp_path: Path)
     words = "report", tmp_path / "votes.csv", "--system", "model", "--chart", "systems", "-o", tmp_path / "systems.svg"
     assert run(*words).exit_code == 0
     assert "may be the best" in (tmp_path / "systems.svg").read_text()
+
+
+def test_the_most_frequent_confusion_is_that_of_any_juror_with_enough_votes() -> None:
+    votes = panels.crowd()
+    confusion, labels = jurors.grade(votes).independent.confusion, votes.labels
+    wrong = {(float(confusion[j][a][b]), j, b) for j in votes.jurors for a in labels for b in labels if a != b}
+    _, who, label = max(each for each in wrong if each[1] not in ("fixed", "new"))
+    assert f"one label or few votes: {who} gives “{label}” to" in report_html(votes)

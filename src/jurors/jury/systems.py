@@ -224,12 +224,23 @@ class SystemComparison(Result):
         why = "Most of the uncertainty is bias that the judges share, which more items do not narrow."
         if len(self.with_gold) < 2 or len(self.systems) < 2:
             return why
-        before, *after = (f"± {self._points(widths.rate, '')}" for widths in self.with_gold.values())
-        numbers = _names([str(number) for number in self.with_gold if number], "or")
-        then = f"{_names(after, 'or')}{'' if self.good is None else ' points'}"
-        if any(rate.gold for rate in self.systems.values()):
+        halves = [(x.high - x.low) / 2 for x in self.systems.values() if x.best_rank is not None]
+        now, gold = sum(halves) / len(halves), self.gold
+        more = {n: widths.rate for n, widths in self.with_gold.items() if n > gold and (widths.rate < now or not gold)}
+        if not more:
+            return why
+        numbers = _names([str(number) for number in more], "or")
+        then = _names([f"± {self._points(width, '')}" for width in more.values()], "or")
+        then += "" if self.good is None else " points"
+        if gold:
             return f"{why} Gold labels do: with {numbers} in all, rates are known to about {then}."
+        before = f"± {self._points(self.with_gold[0].rate, '')}"
         return f"{why} Gold labels do: {numbers} would narrow rates from {before} to about {then}."
+
+    @property
+    def gold(self) -> int:
+        """How many items have a known label."""
+        return sum(rate.gold for rate in self.systems.values())
 
     def sentences(self) -> list[str]:
         """The answer, and why it is no more certain.
@@ -255,8 +266,7 @@ class SystemComparison(Result):
         lines[0] += f" {settled} of {pairs} orders are settled." if pairs > 1 else ""
         if self.reasons:
             lines.append(f"Nothing is settled because {' and '.join(self.reasons)}.")
-        gold = sum(rate.gold for rate in self.systems.values())
-        if settled < pairs and gold < 50:
+        if settled < pairs and self.gold < 50:
             lines.append(self._about_gold())
         unpaired = sum(not d.paired for d in self.differences)
         if unpaired == len(self.differences):
