@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given
+from panels import crowd
 from simulated_juries import as_sparse
 from strategies import examples, sketches
 
@@ -293,3 +294,18 @@ def test_long_names_and_many_pairs_fit_the_terminal() -> None:
         lines = jurors.agreement(Votes.from_matrix(codes, jurors=names, scale=scale)).to_text().splitlines()
         assert max(map(len, lines)) <= 80
         assert len(lines) <= 60
+
+
+def test_pairs_with_few_common_items_or_without_a_kappa_agree_neither_most_nor_least() -> None:
+    votes = crowd()
+    found = agreement_statistics(Sketch.from_votes(votes))
+    assert found.pair_items.max() > 15
+    assert np.isnan(found.cohen_kappa).any()  # of `new`, who has two votes, and of `fixed`
+    lines = found.to_text().splitlines()
+    fewest = math.ceil(found.pair_items.max() / 2)
+    assert any(line.endswith(f"pairs with a kappa and {fewest} items or more.") for line in lines)
+    rows = [line.split() for line in lines[-20:]]
+    assert all(int(row[2]) >= fewest and row[4] != "–" for row in rows)
+    kappas = [float(row[4]) for row in rows]
+    assert kappas == sorted(kappas, reverse=True)
+    assert "off" in {name for row in rows[10:] for name in row[:2]}

@@ -274,3 +274,9 @@ def test_the_difference_of_two_scores_holds_its_value_and_turns_with_them(
     assert low <= value <= high
     back, (start, end) = difference(before[1], (before[0], before[2]), now[1], (now[0], now[2]))
     assert (back, start, end) == pytest.approx((-value, -high, -low))
+
+
+def test_advice_on_gold_names_no_number_that_would_decide() -> None:
+    verdict = jurors.check(panels.crowd(), min_score=0.5)
+    unknown = [gate for gate in verdict.gates if gate.outcome == "not known"]
+    assert {gate.advice for gate in unknown} == {"", "label 20 items to know more"}

@@ -6,7 +6,7 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -105,6 +105,10 @@ def test_the_card_predicts_what_gold_labels_would_narrow() -> None:
     frame, truth = judged({"a": 0.7, "b": 0.6}, accuracy=0.8)
     without = compare(frame)
     assert any("Gold labels do: 20, 50 or 100 would narrow rates from ± " in line for line in without.sentences())
+    known = compare(frame, gold=dict(list(truth.items())[::15]))  # 40 of them
+    (advice,) = (line for line in known.sentences() if "Gold labels do" in line)
+    assert "with 20" not in advice
+    assert "100 in all" in advice
     widths = [without.with_gold[number].rate for number in (0, 20, 50, 100)]
     assert widths == sorted(widths, reverse=True)
     assert widths[0] == pytest.approx(np.mean([(x.high - x.low) / 2 for x in without.systems.values()]), abs=0.01)
@@ -218,6 +222,23 @@ def test_a_regression_is_found_and_votes_of_the_last_run_say_more_than_its_rates
     again = tmp_path / "check.json"
     again.write_text(by_votes.to_json())
     assert jurors.check(now, system="model", max_regression=0.02, baseline=again).gates[0].value == 0
+
+
+@pytest.mark.parametrize("gold", [0, 40])
+def test_a_run_beside_itself_has_not_changed_and_items_that_changed_carry_the_doubt(gold: int) -> None:
+    frame, truth = judged({"a": 0.9, "b": 0.6}, accuracy=0.8)
+    options: Any = {"system": "model", "max_regression": 0, "gold": dict(list(truth.items())[280:][:gold]) or None}
+    same = jurors.check(frame, baseline=frame.sample(frac=1, random_state=0), **options)
+    assert same.passed
+    assert [(gate.value, gate.interval) for gate in same.gates] == [(0, (0, 0))] * 2
+    assert same.gates[0].reason == "votes changed on 0 of 300 items"
+    few, many = frame.copy(), frame.copy()
+    few.loc[:5, "judge_0":], many.loc[:99, "judge_0":] = "fail", "fail"
+    a, b = (cast("Any", jurors.check(now, baseline=frame, **options).gates) for now in (few, many))
+    assert a[1].interval == b[1].interval == (0, 0)  # of the system that is the same
+    assert a[0].value < 0 > b[0].value
+    assert 0 < a[0].interval[1] - a[0].interval[0] < (b[0].interval[1] - b[0].interval[0]) / 2
+    assert a[0].reason == "votes changed on 6 of 300 items"
 
 
 @pytest.mark.parametrize(
@@ -559,6 +580,17 @@ def test_categories_and_values_in_memory_are_covariates() -> None:
         jurors.systems(votes, by=frame.model.tolist(), covariate="length")
 
 
+def test_a_family_of_judges_gives_the_numbers_of_check_and_report() -> None:
+    frame = judged({"a": 0.9, "b": 0.6}, accuracy=0.8)[0]
+    family = {"gpt": ["judge_0", "judge_1"]}
+    found = jurors.systems(frame, by="model", family=family)
+    checked = jurors.check(frame, system="model", family=family, min_difference="a-b:0.02")
+    assert checked.systems is not None
+    assert found.to_dict() == checked.systems.to_dict()
+    assert found.evaluation.family is not None
+    assert found.systems != jurors.systems(frame, by="model").systems
+
+
 def test_judges_who_favour_their_own_family_are_found_and_left_out() -> None:
     rng = np.random.default_rng(2)
     names = np.repeat(["a", "b", "c", "d", "e", "f"], 300)
@@ -579,7 +611,7 @@ def test_judges_who_favour_their_own_family_are_found_and_left_out() -> None:
     three = jurors.systems(votes.take(judges[:3]), by=names.tolist(), family=own, not_own_family=True)
     assert not any(alarm.kind == "missing_votes" for alarm in three.alarms)  # the user left out no vote
     with pytest.raises(OptionError, match="no family= holds both a judge and a system"):
-        jurors.systems(votes, by=names.tolist(), family={"x": ["judge a", "judge b"]})
+        jurors.systems(votes, by=names.tolist(), family={"x": ["a", "b"]})
     with pytest.raises(OptionError, match="no judge or system 'g'"):
         jurors.systems(votes, by=names.tolist(), family={"x": ["judge a", "g"]})
 

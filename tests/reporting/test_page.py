@@ -410,3 +410,11 @@ def test_leanings_of_judges_are_drawn_with_their_intervals(tmp_path: Path) -> No
     expected = jurors.systems(frame, by="model", covariate="long").leanings
     assert [(row["value"], row["low"], row["high"]) for row in rows] == [(x.slope, x.low, x.high) for x in expected]
     assert [row["judge"] for row in rows if row["found"] == "beyond chance"] == ["a"]
+
+
+def test_the_most_frequent_confusion_is_that_of_any_juror_with_enough_votes() -> None:
+    votes = panels.crowd()
+    confusion, labels = jurors.grade(votes).independent.confusion, votes.labels
+    wrong = {(float(confusion[j][a][b]), j, b) for j in votes.jurors for a in labels for b in labels if a != b}
+    _, who, label = max(each for each in wrong if each[1] not in ("fixed", "new"))
+    assert f"one label or few votes: {who} gives “{label}” to" in report_html(votes)

@@ -162,7 +162,7 @@ def label(
 @covariate_option
 @click.option("--adjust", metavar="COLUMN", help="Compare systems at an equal value of this column, such as length.")
 @click.option("--family", multiple=True, metavar="NAME=NAMES",
-              help="Judges and systems of one family: openai=gpt-4o-judge,gpt-4o; repeatable.")  # fmt: skip
+              help="Judges, or judges and systems, of one family: openai=gpt-4o-judge,gpt-4o; repeatable.")  # fmt: skip
 @click.option("--not-own-family", is_flag=True, help="Leave out judges' votes on systems of their own family.")
 @grading_option("gold")
 @grading_option("level")

@@ -10,6 +10,7 @@ judges err alike in both, so that the true difference is known better than that:
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,7 +27,7 @@ from jurors.jury.grade import grade
 from jurors.jury.groups import votes_and_groups
 from jurors.jury.inputs import count_gradable, read_input
 from jurors.jury.methods import default_method
-from jurors.jury.systems import SystemComparison, compare_systems
+from jurors.jury.systems import SystemComparison, compare_systems, questions_of
 from jurors.options import GradingOptions, Label, SourceOptions
 from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.calibrate import PairedChange, PairedRuns, paired_change, scenarios_of
@@ -315,11 +316,16 @@ def system_changes(
         message = "baseline= is votes, so name the column of systems in both runs (system='model')"
         raise OptionError(message, name="baseline")
     earlier, groups, _ = votes_and_groups(votes, by, "system", reading)
-    both = _compare_runs(source, earlier, groups)
+    both, same_items = _compare_runs(source, earlier, groups)
     differences = both_ways(both)
     then_names = tuple(name.removesuffix(_BEFORE) for name in both.systems if name.endswith(_BEFORE))
     same = _same_systems(tuple(compared.systems), then_names)
-    return both, {now: differences[now, then + _BEFORE] for now, then in same}
+    changes = {}
+    for now, then in same:
+        items = both.systems[now].items
+        reason = f"votes changed on {items - same_items[now]:,} of {items:,} items"
+        changes[now] = differences[now, then + _BEFORE]._replace(reason=reason)
+    return both, changes
 
 
 def _same_systems(now: tuple[str, ...], before: tuple[str, ...]) -> list[tuple[str, str]]:
@@ -352,8 +358,11 @@ def _rates_of_document(document: Mapping[str, Any], compared: SystemComparison) 
     return rates
 
 
-def _compare_runs(source: SystemVotes, earlier: Votes, groups: NDArray[Any]) -> SystemComparison:
-    """Compare the systems of two runs at once; those of the earlier run have `_BEFORE` after their names."""
+def _compare_runs(source: SystemVotes, earlier: Votes, groups: NDArray[Any]) -> tuple[SystemComparison, Counter[str]]:
+    """Compare the systems of two runs at once; those of the earlier run have `_BEFORE` after their names.
+
+    Also returned: how many items of each system of this run have the same votes in both.
+    """
     now = source.votes
     if (now.scale == "ordinal") != (earlier.scale == "ordinal"):
         raise OptionError("baseline= has another kind of votes: one run has ordered levels", name="baseline")
@@ -378,9 +387,30 @@ def _compare_runs(source: SystemVotes, earlier: Votes, groups: NDArray[Any]) -> 
     names = np.empty(rows, dtype=object)
     names[: now.rows] = [None if group is None else str(group) for group in source.groups.tolist()]
     names[now.rows :] = [None if group is None else f"{group}{_BEFORE}" for group in groups.tolist()]
+    twins = _unchanged_items(both, source, earlier, groups)
     grading = source.grading.copy()
     if grading.get("gold") is not None:
         aligned, known = as_key(grading["gold"], now).align(now)
         truths = [None if code == NO_VOTE else aligned.labels[code] for code in known.tolist()]
         grading["gold"] = Key.from_array([*truths, *[None] * earlier.rows])
-    return compare_systems(both, names, good=source.good, **grading)
+    return compare_systems(both, names, good=source.good, twins=twins, **grading), Counter(names[twins >= 0].tolist())
+
+
+def _unchanged_items(both: Votes, source: SystemVotes, earlier: Votes, groups: NDArray[Any]) -> Integers:
+    """The row in the earlier run of each item whose votes are the same there; -1 for all others.
+
+    An item is found by its system and question; where each run has one system, by its question.
+    """
+    runs = [list(questions_of(votes, of)) for votes, of in ((source.votes, source.groups), (earlier, groups))]
+    is_one = all(len({system for _, system, _ in run}) == 1 for run in runs)
+    now, then = ({(is_one or system, question): row for row, system, question in run} for run in runs)
+    twins, first = np.full(both.rows, -1), source.votes.rows
+    for name in now.keys() & then.keys():
+        twins[now[name]] = first + then[name]
+    row, juror, code = both.triples()
+    votes, found, back = np.bincount(row, minlength=both.rows), np.flatnonzero(twins >= 0), np.arange(both.rows)
+    back[twins[found]] = found
+    vote = (back[row] * len(both.jurors) + juror) * len(both.labels) + code
+    same = np.bincount(row[row < first][np.isin(vote[row < first], vote[row >= first])], minlength=both.rows)
+    is_same = (same > 0) & (same == votes) & (votes[twins] == votes)
+    return np.where(is_same, twins, -1)

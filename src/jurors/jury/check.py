@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, cast
 
 from jurors.errors import OptionError, match_name, short_names, spell_options
 from jurors.evaluate.alarms import KINDS, LEVELS, Alarm, Level, highest_level, sort_by_severity
-from jurors.evaluate.card import WIDTH, CardOptions, alarm_lines, card_alarms, percent
+from jurors.evaluate.card import FEW_GOLD, WIDTH, CardOptions, alarm_lines, card_alarms, percent
 from jurors.evaluate.evaluation import Evaluation
 from jurors.evaluate.rules import FEWEST_VOTES
 from jurors.evaluate.solution import NamedMapping
@@ -323,8 +323,8 @@ def _test_limit(evaluation: Evaluation | NumberGrades, kind: ShareLimit, target:
         if other.outcome != outcome:  # the two readings disagree, and nothing here decides between them
             figures = other.figures.partition(", limit")[0]
             reason, outcome = f"without the declared family {other.outcome} at {figures}", "not known"
-    if outcome == "not known" and kind.statistic == "score" and value is not None:
-        advice = _deciding_gold(cast(Evaluation, evaluation), str(juror), abs(value - limit))
+    if outcome == "not known" and kind.statistic == "score" and ends is not None:
+        advice = _gold_advice(cast(Evaluation, evaluation), str(juror), ends)
     return Gate(
         name=f"{kind.option.replace('_', '-')} {_target_name(target)}".rstrip(), outcome=outcome, limit=limit,
         at_least=kind.at_least, value=value, interval=ends, level=evaluation.level, juror=juror, label=label,
@@ -349,22 +349,13 @@ def _why_unknown(evaluation: Evaluation | NumberGrades, juror: str | None) -> st
     return f"{juror} voted on no item of this label" if juror else "these votes do not determine it"
 
 
-_GOLD = (10, 20, 30, 50, 100, 200, 500)  # numbers of gold items to try
-
-
-def _deciding_gold(evaluation: Evaluation, juror: str, distance: float) -> str:
-    """How many gold labels would narrow a juror's score enough to decide about a limit at this distance."""
-    calibrated, tried, labels = evaluation.calibrated, 0, "more gold labels" if evaluation.gold else "gold labels"
-    for size in (size for size in _GOLD if 2 * size <= evaluation.items):
-        widths = None if calibrated is None else calibrated.with_gold(size)
-        if widths is None or widths[juror] != widths[juror]:
-            return ""
-        if widths[juror] < distance:
-            return f"if the estimate holds, about {size} {labels} would decide it"
-        tried = size
-    if not evaluation.gold:  # they move the estimate, too
-        return f"the estimate is near the limit; label {_GOLD[1]} items to know more" if tried else ""
-    return f"if the estimate holds, {tried} {labels} would not decide it" if tried else ""
+def _gold_advice(evaluation: Evaluation, juror: str, ends: Ends) -> str:
+    """Whether gold labels would narrow a juror's score; how many decide about a limit depends on what they show."""
+    calibrated = evaluation.calibrated
+    widths = None if calibrated is None or evaluation.items < 2 * FEW_GOLD else calibrated.with_gold(FEW_GOLD)
+    if widths is None or not 2 * widths[juror] < ends[1] - ends[0]:
+        return ""
+    return f"label {FEW_GOLD}{' more' if evaluation.gold else ''} items to know more"
 
 
 def _panel_alarms(evaluation: Evaluation, limits: Limits) -> Iterator[Alarm]:
@@ -407,8 +398,10 @@ def _system_gate(compared: SystemComparison, name: str, limit: float, change: Ch
     if compared.reasons and outcome != "not known":
         outcome, reason = "not known", " and ".join(compared.reasons)
     elif outcome == "not known" and value is not None:
-        enough = [n for n, widths in compared.with_gold.items() if n and widths.difference < abs(value - limit)]
-        advice = f"about {enough[0]} gold labels may decide it" if enough else ""
+        more = {n: widths.difference for n, widths in compared.with_gold.items() if n > compared.gold}
+        enough = [n for n, width in more.items() if width < abs(value - limit)]
+        in_all = " in all" if compared.gold else ""
+        advice = f"about {enough[0]} gold labels{in_all} may decide it" if enough else ""
     return Gate(
         name=name, outcome=outcome, limit=limit, value=value, interval=ends, level=compared.level, reason=reason,
         advice=advice, is_change=True, in_percent=compared.good is not None, systems=systems,

@@ -173,6 +173,23 @@ def split_votes(
         yield name, rows, replace(_of_rows(votes, rows), _sparse=(inside[row[at]], col[at], code[at]))
 
 
+def take_rows(votes: Votes, rows: NDArray[Any]) -> Votes:
+    """The votes of these rows, which may come several times.
+
+    Returns
+    -------
+    Votes
+    """
+    part = _of_rows(votes, rows)
+    if votes.is_dense:
+        return replace(part, _dense=votes.codes[rows])
+    row, col, code = votes.triples()
+    first, many = np.searchsorted(row, rows), np.bincount(row, minlength=votes.rows)[rows]
+    new = np.repeat(np.arange(len(rows)), many)
+    at = np.arange(len(new)) + np.repeat(first - (np.cumsum(many) - many), many)
+    return part._with_triples(new, col[at], code[at])
+
+
 def _positions_by_code(codes: NDArray[np.int64], many: int) -> list[NDArray[np.int64]]:
     """The positions of 0, of 1, …, each in their order."""
     order = np.argsort(codes, kind="stable")

@@ -17,6 +17,11 @@ variance sd(b)² + sd(d)² + v, a difference 2 sd(d)² + v + v': the common shif
 **With gold.** Each gold item of system s shows b + d_s and noise, whose variance is predicted from the votes and found
 from the gold items. The posterior of b and all d is normal.
 
+**Of two runs**, what is unknown of the label of an item that is the same in both is common to both, and the shifts of a
+system's own correlate by the share of such items, |S ∩ S'| / √(|S| |S'|). Items with the same votes are the same, but
+for those that agree by chance: of a share x with the same votes, (x - c) / (1 - c) are the same, where c is how often
+two items of the system in the two runs have the same votes. Where all votes are the same, so are the runs.
+
 **An order** is settled where the difference is beyond chance over all pairs at once, the judges are informative and no
 alarm is raised; leaning where only its own interval excludes 0. The systems that are settled as better and as worse
 leave each system the ranks that it may have. Systems are in different tiers where every order between the tiers is
@@ -26,7 +31,7 @@ settled (docs/guides/systems.md; `benchmarks/systems.py` measures all of this).
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from statistics import NormalDist
@@ -36,7 +41,7 @@ from typing import Any, Literal, TypeAlias, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors._numeric import Flags, Floats
+from jurors._numeric import Flags, Floats, Integers
 from jurors.errors import OptionError, format_names, match_name
 from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.card import WIDTH, percent, percent_range, short_alarm_lines
@@ -44,7 +49,7 @@ from jurors.evaluate.consistency import level_values
 from jurors.evaluate.evaluation import Evaluation
 from jurors.evaluate.solution import majority_shares
 from jurors.jury.grade import grade_rows
-from jurors.jury.groups import votes_and_groups
+from jurors.jury.groups import take_rows, votes_and_groups
 from jurors.jury.inputs import CountedVotes, as_votes, votes_and_column
 from jurors.jury.leanings import (
     Leaning,
@@ -219,12 +224,23 @@ class SystemComparison(Result):
         why = "Most of the uncertainty is bias that the judges share, which more items do not narrow."
         if len(self.with_gold) < 2 or len(self.systems) < 2:
             return why
-        before, *after = (f"± {self._points(widths.rate, '')}" for widths in self.with_gold.values())
-        numbers = _names([str(number) for number in self.with_gold if number], "or")
-        then = f"{_names(after, 'or')}{'' if self.good is None else ' points'}"
-        if any(rate.gold for rate in self.systems.values()):
+        halves = [(x.high - x.low) / 2 for x in self.systems.values() if x.best_rank is not None]
+        now, gold = sum(halves) / len(halves), self.gold
+        more = {n: widths.rate for n, widths in self.with_gold.items() if n > gold and (widths.rate < now or not gold)}
+        if not more:
+            return why
+        numbers = _names([str(number) for number in more], "or")
+        then = _names([f"± {self._points(width, '')}" for width in more.values()], "or")
+        then += "" if self.good is None else " points"
+        if gold:
             return f"{why} Gold labels do: with {numbers} in all, rates are known to about {then}."
+        before = f"± {self._points(self.with_gold[0].rate, '')}"
         return f"{why} Gold labels do: {numbers} would narrow rates from {before} to about {then}."
+
+    @property
+    def gold(self) -> int:
+        """How many items have a known label."""
+        return sum(rate.gold for rate in self.systems.values())
 
     def sentences(self) -> list[str]:
         """The answer, and why it is no more certain.
@@ -250,8 +266,7 @@ class SystemComparison(Result):
         lines[0] += f" {settled} of {pairs} orders are settled." if pairs > 1 else ""
         if self.reasons:
             lines.append(f"Nothing is settled because {' and '.join(self.reasons)}.")
-        gold = sum(rate.gold for rate in self.systems.values())
-        if settled < pairs and gold < 50:
+        if settled < pairs and self.gold < 50:
             lines.append(self._about_gold())
         unpaired = sum(not d.paired for d in self.differences)
         if unpaired == len(self.differences):
@@ -303,7 +318,7 @@ def systems(
         A column of numbers: compare systems at its mean.
     family
         Judges and systems of one family: `{"openai": ["gpt-4o-judge", "gpt-4o"]}`. Tests whether judges favour their
-        own family.
+        own family. Judges alone: they are related, as in `grade`.
     not_own_family
         Whether to leave out judges' votes on systems of their own family.
     gold
@@ -357,12 +372,13 @@ def _column_names(given: Any) -> tuple[str, ...]:
 def compare_systems(
     votes: Votes, groups: NDArray[Any], *, good: Label | None = None, fewest: int = 2,
     covariates: Mapping[str, NDArray[Any]] | None = None, adjust: tuple[str, NDArray[Any]] | None = None,
-    families: Mapping[str, Sequence[str]] | None = None, not_own_family: bool = False,
+    families: Mapping[str, Sequence[str]] | None = None, not_own_family: bool = False, twins: Integers | None = None,
     **grading: Unpack[GradingOptions],
 ) -> SystemComparison:  # fmt: skip
     """Compare the systems of votes that are read; `fewest` systems are needed.
 
-    Covariates, and the one to adjust for, have one value per row. `families` name judges and systems.
+    Covariates, and the one to adjust for, have one value per row. `families` name judges and systems. `twins` is the
+    row of the same item in another run, -1 where there is none.
 
     Returns
     -------
@@ -371,6 +387,10 @@ def compare_systems(
     names = system_names(groups, fewest)
     values, _ = label_values(votes, good)  # both raise before the work
     preference, place = None, {name: k for k, name in enumerate(names)}
+    judges = set(votes.jurors) - set(names)
+    if related := {name: who for name, who in (families or {}).items() if judges.issuperset(who)}:
+        grading["family"] = related
+        families = {name: who for name, who in (families or {}).items() if name not in related}
     if families or not_own_family:
         own = _own_family(families or {}, votes.jurors, names)
         system = np.array([place.get(str(g), -1) if g is not None else -1 for g in groups.tolist()])
@@ -394,8 +414,8 @@ def compare_systems(
         at_mean = adjust[0], of_column["per sd"]
     if not_own_family and len(votes.jurors) == 3:  # the exact method leaves out every item that lacks a vote
         grading.setdefault("method", "latent")
-    evaluation, counted, known = grade_rows(votes, **grading)
-    compared = compare_graded(evaluation, counted, known, groups, good=good, fewest=fewest, adjust=at_mean)
+    evaluation, counted, known = grade_rows(votes, **grading) if twins is None else _grade_once(votes, twins, grading)
+    compared = compare_graded(evaluation, counted, known, groups, good=good, fewest=fewest, adjust=at_mean, twins=twins)
     compared = replace(compared, self_preference=preference)
     if not contrasts:
         return compared
@@ -407,6 +427,20 @@ def compare_systems(
         raise OptionError("covariate= needs one row per item, and these votes are counts", name="covariate")
     leanings = find_leanings(is_good[counted.votes.codes], counted.votes.jurors, contrasts, truth, compared.level)
     return replace(compared, leanings=leanings)
+
+
+def _grade_once(
+    votes: Votes, twins: Integers, grading: GradingOptions
+) -> tuple[Evaluation, CountedVotes, Integers | None]:
+    """Grade votes of which some rows are the twins of others: these count once, and are as the others."""
+    kept, row = np.setdiff1d(np.arange(votes.rows), twins), np.arange(votes.rows)
+    row[kept], found = np.arange(len(kept)), np.flatnonzero(twins >= 0)
+    row[twins[found]] = row[found]
+    if (gold := grading.get("gold")) is not None:
+        grading["gold"] = Key.from_array(np.array([*gold.by_row(votes), None], dtype=object)[kept])
+    evaluation, counted, known = grade_rows(take_rows(votes, kept), **grading)
+    counted = replace(counted, votes=take_rows(counted.votes, row), tuple_of_row=counted.tuple_of_row[row])
+    return evaluation, counted, None if known is None else known[row]
 
 
 def _own_family(families: Mapping[str, Sequence[str]], judges: Sequence[str], names: Sequence[str]) -> Flags:
@@ -471,14 +505,18 @@ def label_values(votes: Votes, good: Label | None) -> tuple[Floats, Label | None
     return np.array([float(label == good) for label in votes.labels]), good
 
 
-def _questions(votes: Votes, group_names: NDArray[Any], names: Sequence[str]) -> dict[str, set[str]]:
-    """The questions that each system answered."""
-    questions: dict[str, set[str]] = {name: set() for name in names}
+def questions_of(votes: Votes, groups: NDArray[Any]) -> Iterator[tuple[int, str, str]]:
+    """Find the question that each item answers.
+
+    Yields
+    ------
+    (row, system, question)
+        Of the items that have a name and a system.
+    """
     if votes.items is not None:
-        for item, group in zip(votes.item_names().tolist(), group_names.tolist(), strict=True):
+        for row, (item, group) in enumerate(zip(votes.item_names().tolist(), groups.tolist(), strict=True)):
             if group is not None:
-                questions[group].add(votes.questions.get(item) or question_of(str(item), group))
-    return questions
+                yield row, str(group), votes.questions.get(item) or question_of(str(item), str(group))
 
 
 def question_of(item: str, system: str) -> str:
@@ -533,9 +571,11 @@ def tiers(ranked: Sequence[str], is_better: NDArray[np.bool_]) -> tuple[tuple[st
 
 def compare_graded(
     evaluation: Evaluation, counted: CountedVotes, known: Any, groups: NDArray[Any], *, good: Label | None = None,
-    fewest: int = 2, adjust: tuple[str, Floats] | None = None,
+    fewest: int = 2, adjust: tuple[str, Floats] | None = None, twins: Integers | None = None,
 ) -> SystemComparison:  # fmt: skip
     """Compare the systems of votes that are graded (`grade_rows`); `known` is the gold label of each row.
+
+    `twins` is the row of the same item in another run, -1 where there is none.
 
     Returns
     -------
@@ -558,6 +598,14 @@ def compare_graded(
         chosen = system >= 0 if at is None else at
         return np.asarray(np.bincount(system[chosen], (weight * values)[chosen], size), dtype=np.float64)
 
+    def in_both(values: Floats | float) -> Floats:
+        """Sum over the items that two systems have in common (S, S)."""
+        sums = np.zeros((size, size))
+        if twins is not None:
+            at = (twins >= 0) & (system >= 0) & (system[twins] >= 0)
+            np.add.at(sums, (system[at], system[twins[at]]), (weight * values)[at])
+        return sums + sums.T
+
     def mean(values: Floats) -> float:
         """Over all items."""
         return float((weight * values).sum() / max(weight.sum(), 1.0))
@@ -575,6 +623,15 @@ def compare_graded(
     items = total(1.0)
     safe = np.maximum(items, 1.0)
     rate, unknown = total(share) / safe, total(doubt) / safe**2
+    common_items, common_doubt = in_both(1.0) / np.sqrt(np.outer(safe, safe)), in_both(doubt) / np.outer(safe, safe)
+    for a, b in np.argwhere((common_items > 0) & (common_items < 1)).tolist():
+        of_a, of_b = (
+            np.bincount(counted.tuple_of_row, weight * (system == k), len(counted.sketch.counts)) / safe[k]
+            for k in (a, b)
+        )
+        by_chance, share_alike = float(of_a @ of_b), float(common_items[a, b])
+        common_items[a, b] = max((share_alike - by_chance) / (1 - by_chance), 0.0) if by_chance < 1 else 0.0
+        common_doubt[a, b] *= common_items[a, b] / share_alike
     by_majority = majority_shares(counted.sketch)[counted.tuple_of_row] @ scaled  # a tie counts half
     raw = rate if good is None else total(by_majority) / safe
     of_slope = np.zeros((size, size))
@@ -589,7 +646,7 @@ def compare_graded(
         interaction=_interaction(row, juror, scaled[code], system, votes.weights, len(votes.jurors), items),
         is_doubtful=bool(reasons),
     )  # fmt: skip
-    bias, covariance = np.zeros(size), np.full((size, size), common**2) + own**2 * np.eye(size)
+    bias, covariance = np.zeros(size), np.full((size, size), common**2) + own**2 * (np.eye(size) + common_items)
     prior, unknown_before = covariance, unknown
     golden = np.zeros(size, dtype=int)
     # how far one item's vote share is from its truth
@@ -598,7 +655,8 @@ def compare_graded(
         truth = scaled[np.where(is_gold, np.asarray(known), 0)]
         at = is_gold & (system >= 0) & (cast > 0)
         golden = np.bincount(system[at], minlength=size)
-        bias, covariance = _bias_given_gold((share - truth)[at], system[at], covariance, noise)
+        once = at if twins is None else at & ~np.isin(np.arange(votes.rows), twins)
+        bias, covariance = _bias_given_gold((share - truth)[once], system[once], covariance, noise)
         left = 1 - total(1.0, at) / safe  # the share of items whose label is not known
         rate, covariance = rate + total(truth - share, at) / safe - bias * left, covariance * np.outer(left, left)
     covariance = covariance + of_slope
@@ -607,12 +665,16 @@ def compare_graded(
     half = z * np.sqrt(np.diag(covariance) + unknown)
     low, high = np.maximum(rate - half, 0.0), np.minimum(rate + half, 1.0)
     ranked = [k for k in order.tolist() if items[k] >= _FEWEST_ITEMS]
-    questions = _questions(votes, group_names, names)
+    questions: dict[str, set[str]] = {name: set() for name in names}
+    for _, name, question in questions_of(votes, group_names):
+        questions[name].add(question)
     strict = NormalDist().inv_cdf(1 - (1 - level) / 2 / max(len(list(combinations(ranked, 2))), 1))
     differences, is_better = [], np.zeros((size, size), dtype=bool)  # settled: the row's system over the column's
     for a, b in combinations(order.tolist(), 2):
-        gap = float(rate[a] - rate[b])
-        error = float(np.sqrt(covariance[a, a] + covariance[b, b] - 2 * covariance[a, b] + unknown[a] + unknown[b]))
+        gap, apart = float(rate[a] - rate[b]), 2 * (covariance[a, b] + common_doubt[a, b])
+        error = float(np.sqrt(max(covariance[a, a] + covariance[b, b] + unknown[a] + unknown[b] - apart, 0.0)))
+        if common_items[a, b] == 1:  # the same items
+            gap = error = 0.0
         is_ranked = a in ranked and b in ranked
         is_better[a, b] = is_ranked and not reasons and gap > strict * error
         settled: Order = "settled" if is_better[a, b] else "leaning" if is_ranked and gap > z * error else "not settled"
@@ -706,9 +768,13 @@ def _bias_given_gold(errors: Floats, system: NDArray[Any], prior: Floats, noise:
     sums = np.bincount(system, weights=errors, minlength=len(prior))
     squares = float(((errors - (sums / np.maximum(counts, 1.0))[system]) ** 2).sum())
     noise = (squares + _NOISE_ITEMS * noise) / (len(errors) - int((counts > 0).sum()) + _NOISE_ITEMS)
-    precision = np.linalg.inv(prior) + np.diag(counts) / noise
-    covariance = np.linalg.inv(precision)
+    covariance = _given_gold(prior, counts / noise)
     return np.asarray(covariance @ (sums / noise)), np.asarray(covariance)
+
+
+def _given_gold(prior: Floats, precision: Floats) -> Floats:
+    """The posterior covariance of shifts that gold items show with this precision (S,); the prior may be singular."""
+    return np.asarray(np.linalg.solve(np.eye(len(prior)) + prior * precision, prior))
 
 
 def _gold_widths(
@@ -722,7 +788,7 @@ def _gold_widths(
             break
         drawn = number * items / max(float(items.sum()), 1.0)
         left = 1 - drawn / np.maximum(items, 1.0)
-        known = np.linalg.inv(np.linalg.inv(prior) + np.diag(drawn) / noise) * np.outer(left, left)
+        known = _given_gold(prior, drawn / noise) * np.outer(left, left)
         alone = np.diag(known) + unknown * left
         pairs = alone[first] + alone[second] - 2 * known[first, second]
         halves = (np.minimum(z * np.sqrt(np.maximum(x, 0.0)), most) for x, most in ((alone[ranked], 0.5), (pairs, 1.0)))

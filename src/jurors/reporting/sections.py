@@ -123,9 +123,11 @@ def _confusion(findings: ReportFindings) -> ChartSection:
     if len(e.labels) < 3:
         raise SketchError("of two labels, the accuracies are the whole confusion matrix")
     chart, confusion = pairs.confusion(e), e.independent.confusion
+    apart = [*e.ranking.unranked.get("one label only", ()), *e.ranking.unranked.get("too few votes", ())]
     worst = [
         (confusion[j][a][b], j, a, b)
-        for j in pairs.busiest_jurors(e)
+        for j in e.jurors
+        if j not in apart
         for a in e.labels
         for b in e.labels
         if a != b and confusion[j][a][b] is not None and confusion[j][a][b] == confusion[j][a][b]
@@ -134,6 +136,8 @@ def _confusion(findings: ReportFindings) -> ChartSection:
     if worst:
         share, j, a, b = max(worst, key=lambda entry: entry[0])
         finding = f"The most frequent confusion: {j} gives “{b}” to {percent(share)} of the items that are “{a}”."
+        if apart:
+            finding = finding.replace("confusion:", "confusion, apart from jurors with one label or few votes:")
     reading = "Rows are true labels, columns are votes. An accurate juror has a strong diagonal."
     return _exhibit("confusion", reading, finding, chart)
 
