@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 import time
+from pathlib import Path
 
 import pytest
 
 import jurors
 from jurors import progress
+from jurors.cli.main import main
 from jurors.cli.output import Output
 from jurors.progress import ProgressBar, on_progress, report_progress
 
@@ -44,6 +46,27 @@ def test_only_a_terminal_shows_progress_and_only_of_what_takes_long(monkeypatch:
     assert text.endswith("\r\x1b[K")
     assert shown(monkeypatch, is_terminal=False, patience=0) == ""
     assert shown(monkeypatch, is_terminal=True, patience=60) == ""
+
+
+@pytest.mark.parametrize(
+    "command, line",
+    [
+        ("simulate --items 100000 -o votes.csv", "\rsimulating, 0:0"),
+        ("watch votes.csv --once", "\rcounting: "),
+    ],
+)
+def test_simulations_and_long_polls_show_progress(
+    command: str, line: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    jurors.simulate(3_000, jurors=3, seed=0).votes.to_frame().to_csv(tmp_path / "votes.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    stream = io.StringIO()
+    monkeypatch.setattr(stream, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(progress, "PATIENCE", 0)
+    main(command.split(), standalone_mode=False)
+    assert line in stream.getvalue()
 
 
 def test_what_is_left_follows_from_the_share(monkeypatch: pytest.MonkeyPatch) -> None:

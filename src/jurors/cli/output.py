@@ -32,6 +32,22 @@ from jurors.results import FORMATS_OF_RESULTS, Result
 _NAMED = "jurors.paths"
 
 
+@contextmanager
+def show_progress(what: str, *, quiet: bool = False) -> Iterator[ProgressBar | None]:
+    """Show progress on stderr, on a terminal only, where the block takes longer than a second.
+
+    Returns
+    -------
+    ProgressBar or None
+        Called with a share from 0 to 1, it shows how much is done; stages of long calls name themselves.
+    """
+    if quiet or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+        yield None
+        return
+    with ProgressBar(what, sys.stderr) as bar, on_progress(bar.doing):
+        yield bar
+
+
 @dataclass(frozen=True)
 class _NamedPath:
     """A path on the command line."""
@@ -184,19 +200,9 @@ class Output:
 
     @contextmanager
     def working(self, what: str) -> Iterator[ProgressBar | None]:
-        """Show progress on stderr, on a terminal only, where the block takes longer than a second.
-
-        Returns
-        -------
-        ProgressBar or None
-            Called with a share from 0 to 1, it shows how much is done; stages of long calls name themselves.
-        """
-        with insisting():
-            if self.quiet or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
-                yield None
-                return
-            with ProgressBar(what, sys.stderr) as bar, on_progress(bar.doing):
-                yield bar
+        """Show progress, as `show_progress` does, and end at a signal that a library swallowed."""
+        with insisting(), show_progress(what, quiet=self.quiet) as bar:
+            yield bar
 
     def warn(self, alarms: Sequence[Any]) -> None:
         """Print alarms on stderr, for formats whose stdout is data."""

@@ -12,7 +12,16 @@ import jurors
 from jurors._files import atomic_group, atomic_write, is_stream
 from jurors.cli.main import print_data, print_error
 from jurors.cli.options import Source, grading_option, system_option, texts_options, votes_options
-from jurors.cli.output import ALARM_STATUS, INPUT_PATH, Output, gathered, output_options, path_option, register_output
+from jurors.cli.output import (
+    ALARM_STATUS,
+    INPUT_PATH,
+    Output,
+    gathered,
+    output_options,
+    path_option,
+    register_output,
+    show_progress,
+)
 from jurors.errors import OptionError, SketchError
 from jurors.options import command_line
 from jurors.results import FORMATS_OF_RESULTS, count_noun, csv_text
@@ -85,15 +94,16 @@ def simulate(
     if len(jury["accuracy"]) == 1:
         jury["accuracy"] *= len(names)
     missing_share = missing[0] if len(missing) == 1 else missing or 0
-    test = draw(items, jurors=names, groups=groups, missing=missing_share, exact=exact, **jury, **options)
-    layout: Any = "sketch" if path is not None and is_sketch_name(path) else "counts" if exact else "wide"
-    with atomic_group():  # no votes without their truth
-        if truth_path is not None:
-            atomic_write(truth_path, _truth_text(test, by_item=layout == "wide"))
-        if path is None:
-            print_data(votes_text(test.votes, layout))
-        else:
-            write_votes(test.votes, path, layout=layout)
+    with show_progress("simulating", quiet=quiet):
+        test = draw(items, jurors=names, groups=groups, missing=missing_share, exact=exact, **jury, **options)
+        layout: Any = "sketch" if path is not None and is_sketch_name(path) else "counts" if exact else "wide"
+        with atomic_group():  # no votes without their truth
+            if truth_path is not None:
+                atomic_write(truth_path, _truth_text(test, by_item=layout == "wide"))
+            if path is None:
+                print_data(votes_text(test.votes, layout))
+            else:
+                write_votes(test.votes, path, layout=layout)
     if not quiet:
         where = "".join([f" in {path}" if path else "", f", truth in {truth_path}" if truth_path else ""])
         lost = "" if truth_path else "; the true labels are not kept: name a file with -o"

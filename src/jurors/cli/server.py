@@ -14,7 +14,16 @@ import click
 
 from jurors.cli.main import print_data, print_error, print_output
 from jurors.cli.options import Source, grading_options, stream_limit_options, votes_options
-from jurors.cli.output import ALARM_STATUS, INPUT_PATH, OUTPUT_PATH, Output, combined, output_options, target_options
+from jurors.cli.output import (
+    ALARM_STATUS,
+    INPUT_PATH,
+    OUTPUT_PATH,
+    Output,
+    combined,
+    output_options,
+    show_progress,
+    target_options,
+)
 from jurors.errors import OptionError, optional_import, speaking_flags
 
 if TYPE_CHECKING:
@@ -253,7 +262,7 @@ def watch(
     )
     watcher.resume()
     with make_display(format_, watcher.name, quiet=quiet) as show:
-        is_done = watch_source(watcher, show, every=every, once=once)
+        is_done = watch_source(watcher, show, every=every, once=once, progress=lambda: show_progress("counting"))
     if is_done and watcher.alarms.above_notes:
         raise click.exceptions.Exit(ALARM_STATUS)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,6 +27,7 @@ from jurors.jury.check import Verdict, check
 from jurors.monitor import Monitor
 from jurors.monitor.monitor import read_snapshot, text_of
 from jurors.monitor.notify import AlarmState, Event, NotificationQueue
+from jurors.progress import report_progress
 from jurors.results import escape_text, json_ready
 from jurors.watch.sources import Vote, VoteSource
 
@@ -83,6 +84,7 @@ class Watcher:
         for batch in self.source.batches(ended=ended):
             for start in range(0, len(batch), _AT_ONCE):
                 new += self._count(batch[start : start + _AT_ONCE])
+                report_progress(f"{new:,} votes")
                 self.monitor.alarms()
             self._changed, self._consistent = self._changed or bool(batch), True
             self.save()
@@ -183,9 +185,12 @@ class Watcher:
 
 
 Show: TypeAlias = Callable[[PollResult], None]
+Progress: TypeAlias = Callable[[], AbstractContextManager[object]]
 
 
-def watch_source(watcher: Watcher, show: Show, *, every: float, once: bool = False) -> bool:
+def watch_source(
+    watcher: Watcher, show: Show, *, every: float, once: bool = False, progress: Progress = nullcontext
+) -> bool:
     """Poll every so many seconds until the source is done or the user ends it, or once; the snapshot is saved.
 
     Returns
@@ -196,7 +201,9 @@ def watch_source(watcher: Watcher, show: Show, *, every: float, once: bool = Fal
     try:
         while True:
             began = monotonic()
-            show(watcher.poll(ended=once))
+            with progress():
+                result = watcher.poll(ended=once)
+            show(result)
             if once or watcher.source.is_done:
                 break
             sleep(max(0.0, every - (monotonic() - began)))
