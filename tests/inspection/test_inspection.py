@@ -257,8 +257,10 @@ def test_a_slip_is_seen_among_thousands_of_votes() -> None:
     assert "map={'aa': 'a'}, or leave it out with missing=['aa']" in alarm.message
 
 
-@pytest.mark.parametrize("votes", [["yes", "no"] * 600 + ["?!"], [f"label {k}" for k in range(1100)] * 5])
-def test_a_rare_label_that_is_like_no_common_one_is_not_renamed(votes: list[str]) -> None:
+@pytest.mark.parametrize(
+    "votes", [["yes", "no"] * 600 + ["?!"], ["a,b", "no"] * 600 + ["a,bb"], [f"label {k}" for k in range(1100)] * 5]
+)
+def test_a_rare_label_is_not_renamed_that_is_like_no_common_one_or_that_map_cannot_write(votes: list[str]) -> None:
     (found,) = (f for f in find_findings(Votes.from_matrix([[vote] * 3 for vote in votes])) if f.kind == "rare_labels")
     assert "map=" not in found.message
 
