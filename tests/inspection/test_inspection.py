@@ -268,8 +268,10 @@ def test_one_vote_in_a_hundred_that_is_no_label_of_its_own_is_noticed(strange: s
     assert [f.kind for f in found if strange in f.about] == ([kind] if kind else [])
 
 
-@pytest.mark.parametrize("votes", [["yes", "no"] * 600 + ["?!"], [f"label {k}" for k in range(1100)] * 5])
-def test_a_rare_label_that_is_like_no_common_one_is_not_renamed(votes: list[str]) -> None:
+@pytest.mark.parametrize(
+    "votes", [["yes", "no"] * 600 + ["?!"], ["a,b", "no"] * 600 + ["a,bb"], [f"label {k}" for k in range(1100)] * 5]
+)
+def test_a_rare_label_is_not_renamed_that_is_like_no_common_one_or_that_map_cannot_write(votes: list[str]) -> None:
     (found,) = (f for f in find_findings(Votes.from_matrix([[vote] * 3 for vote in votes])) if f.kind == "rare_labels")
     assert "map=" not in found.message
 

@@ -710,17 +710,15 @@ def _accuracy_table(e: Evaluation | KeyedEvaluation, jurors: Sequence[str]) -> T
     """Each juror's accuracy on each label, and kappa with a key, with intervals; of many labels, best and worst."""
     own: Any = e
     keyed = None if hasattr(e, "calibrated") else own
-    accuracy, level = (
-        (own.accuracy, f"{own.level * 100:g}%") if keyed is None else (own.solution.to_float().accuracy, "95%")
-    )
+    graded, level = (own, f"{own.level * 100:g}%") if keyed is None else (own.solution.to_float(), "95%")
     columns: list[_Column] = []
     if len(e.labels) > _MOST_LABELS:
-        known = [[(x, str(a)) for a, x in accuracy[j].items() if x is not None and x == x] for j in jurors]
+        known = [[(x, str(a)) for a, x in graded.accuracy[j].items() if x is not None and x == x] for j in jurors]
         for head, pick in (("best on", max), ("worst on", min)):
             best = [pick(some) if some else None for some in known]
             columns.append((head, ["–" if x is None else f"{x[1]} {percent(x[0])}" for x in best]))
     else:
-        columns = _label_columns(e, accuracy, jurors, 1, level)
+        columns = _label_columns(e, graded.accuracy, jurors, 1, level)
     if keyed is not None and e.ordered is None:
         ends = [" – ".join(map(_decimal, keyed.interval.kappa[j] or ())) for j in jurors]
         columns = [("kappa", [_decimal(keyed.kappa[j]) for j in jurors]), (level, ends), *columns]

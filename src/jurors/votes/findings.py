@@ -289,7 +289,8 @@ def odd_labels(votes: Votes, counts: NDArray[np.int64]) -> Iterator[Finding]:
         shown = format_first_names((f"{labels[k]!r} ({counts[k]:,})" for k in rare), 6)
         common = [str(label) for k, label in enumerate(labels) if k not in rare]
         near = {str(labels[k]): closest_name(str(labels[k]), common, cutoff=0.6) for k in rare[:6]}
-        meant = {label: other for label, other in near.items() if other is not None}
+        # --map cannot write a label with = or a comma
+        meant = {x: other for x, other in near.items() if other is not None and {"=", ","}.isdisjoint(x + other)}
         message = (
             f"few votes are for {shown}, which may be a typing error: "
             f"{f'correct it with map={meant}, or ' if meant else ''}leave it out with missing={list(near)}"
