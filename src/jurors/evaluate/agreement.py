@@ -696,16 +696,14 @@ class AgreementStatistics(Drawable):
             order = np.argsort(values, kind="stable").tolist()
         fewest, ranked, left = math.ceil(enough_votes(self.pair_items.tolist())), order, ""
         if by == last:
-            is_known = (self.pair_items >= fewest) & ~np.isnan(np.asarray(every[by], dtype=float))
-            ranked = [k for k in order if is_known[k]]
+            ranked = [k for k in order if self.pair_items[k] >= fewest and every[by][k] == every[by][k]]
         at = select_rows(order, options, ranked)
         if len(at) < len(ranked) < len(order):
             order, left = ranked, f"Pairs that share fewer than {fewest} items or have no kappa are left out."
         columns = {name: values[at].tolist() for name, values in every.items()}
         ends = {f"{last}_low": "low", f"{last}_high": "high"}  # of the kappa that suits the scale best
         others = {f"{name}{end}" for name in _KAPPAS.values() for end in ("", "_low", "_high")} - {last, *ends}
-        if self.correlation is not None:
-            others.add("agreement")  # numbers are hardly ever equal
+        others |= set() if self.correlation is None else {"agreement"}  # numbers are hardly ever equal
         names = [name for name in columns if name not in others]
         headers = tuple(ends.get(name, _HEADS.get(name, name.replace("_", " "))) for name in names)
         short = shorten_names(self.jurors, _LONGEST_NAME)
@@ -717,8 +715,7 @@ class AgreementStatistics(Drawable):
         rows = zip(*(cells_of[name] for name in names), strict=True)
         half, is_by_kappa = len(at) // 2, by not in ("items", "first")
         ends_shown = f"{half} that agree most, {half} least" if is_by_kappa else f"the first {half} and last {half}"
-        shown = f" ({ends_shown}, of {len(order):,}; full=True shows all)"
-        title = "Pairs" + shown * (len(at) < len(order))
+        title = "Pairs" + f" ({ends_shown}, of {len(order):,}; full=True shows all)" * (len(at) < len(order))
         pairs = Table(headers, tuple(rows), title=title, right=tuple(range(2, len(names))), width=80)
         return whole, Notes(tuple(filter(None, (note, self.about_left_out, left))), width=80), pairs
 
