@@ -280,7 +280,7 @@ def test_of_150_jurors_20_are_drawn() -> None:
         assert len(pairs_of(pairs)[1]) == 20 * 19 // 2
         assert "20 of 150 jurors" in pairs.to_dict()["title"]["subtitle"][1]
     shown = [row["juror"] for row in rows_of(plot.accuracy(result)) if "score" in row]
-    assert shown == [*result.ranking.ranked[:10], *result.ranking.ranked[-10:]]
+    assert shown == [*result.ranking.ranked[:10], *result.ranking.order[-10:]]
     named = [row["juror"] for row in rows_of(plot.accuracy(result, jurors=["juror 7"])) if "score" in row]
     assert named == ["juror 7"]
 

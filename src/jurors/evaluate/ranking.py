@@ -83,7 +83,8 @@ def _reasons(e: Evaluation, ranked: set[str], uninformative: set[str]) -> dict[s
     inconsistent = [alarm for alarm in e.alarms if alarm.kind == "inconsistent_labels"]
     own = {j for alarm in inconsistent for j in alarm.jurors}
     constant = {j for alarm in e.alarms if alarm.reason == "constant_juror" for j in alarm.jurors}
-    reasons: dict[str, list[str]] = {}
+    unclear = "labels are inconsistent" if inconsistent else "no clear agreement with the others"
+    reasons: dict[str, list[str]] = {"labels of its own": [], "one label only": [], unclear: [], "too few votes": []}
     for j in e.jurors:
         if j in ranked:
             continue
@@ -94,9 +95,9 @@ def _reasons(e: Evaluation, ranked: set[str], uninformative: set[str]) -> dict[s
         elif j in constant:
             why = "one label only"
         else:
-            why = "labels are inconsistent" if inconsistent else "no clear agreement with the others"
-        reasons.setdefault(why, []).append(j)
-    return {why: tuple(who) for why, who in reasons.items()}
+            why = unclear
+        reasons[why].append(j)
+    return {why: tuple(who) for why, who in reasons.items() if who}
 
 
 def _informative_jurors(e: Evaluation, known: Sequence[str]) -> set[str]:
