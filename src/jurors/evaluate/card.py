@@ -460,14 +460,13 @@ def leader_sentence(e: Evaluation, digits: int = 0) -> str:
         return "No clear best: no juror is known to beat one that always gives the same answer."
     if ranking.best is not None:
         return f"Best: {graded(ranking.best)}."
-    first, more = ranking.leaders[:2], len(ranking.leaders) - 2
+    first, more = list(map(graded, ranking.leaders[:2])), len(ranking.leaders) - 2
     if len(first) == 1:  # a single juror that can be ranked
-        return f"No clear best: only {graded(first[0])} can be ranked."
+        return f"No clear best: only {first[0]} can be ranked."
     if more > 0 and len(ranking.leaders) == len(e.jurors):
         return f"No clear best: any of the {len(e.jurors):,} may be the best."
-    if more > 0:
-        return f"No clear best: {', '.join(map(graded, first))} and {more:,} more lead, in any order."
-    return f"No clear best: {' and '.join(map(graded, first))} lead, in any order."
+    who = f"{', '.join(first)} and {more:,} more" if more > 0 else " and ".join(first)
+    return f"No clear best: {who} lead, in any order."
 
 
 def card_names(e: Evaluation) -> dict[str, str]:
