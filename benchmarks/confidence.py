@@ -41,6 +41,7 @@ REAL = {  # scores of LLM judges: the cuts; items whose true value is above .5 a
     "rewardbench2_ordinal": (5.5, 7.5),
     "care_civilcomments_ordinal": (2.5, 4.5, 6.5),
 }
+CROWDS = {"web": (0.5, 1.5, 2.5, 3.5)}  # workers' levels of relevance, read in the same way
 
 
 def main() -> None:
@@ -65,6 +66,16 @@ def main() -> None:
                 rng = np.random.default_rng(size)
                 drawn = [_drawn(rng, scores.to_numpy(), truth, size, cut) for _ in range(panels)]
                 _print_row(f"{name} > {cut:g}", size, [_measure(*panel) for panel in drawn])
+    for name, cuts in CROWDS.items():
+        votes, key = (pd.read_csv(base / name / f"{file}.csv.gz") for file in ("votes", "truth"))
+        scores = votes.pivot_table(index="item", columns="juror", values="label").loc[key["item"]].to_numpy()
+        for cut in cuts:
+            chosen, sure = np.where(np.isnan(scores), -1, scores > cut), _surety(scores, cut)
+            plain = jurors.Votes.from_matrix(np.array([*LABELS, None])[chosen], labels=LABELS, scale="nominal")
+            share, gain, area = _gain(
+                plain, _with(plain, chosen, sure), (key["label"] > cut).to_numpy().astype(np.int64)
+            )
+            print(f"{name} > {cut:g}: {share:.1%} right, gain {gain:+.2%}, AUC {area:+.3f}", flush=True)
 
 
 def _print_row(name: str, size: int, rows: list[list[float]]) -> None:
@@ -81,9 +92,19 @@ def _drawn(
     """Some judges on some items."""
     rows = rng.choice(len(scores), ITEMS, replace=False)
     chosen = scores[rows][:, rng.choice(scores.shape[1], size, replace=False)]
-    furthest = np.where(chosen > cut, scores.max() - cut, cut - scores.min())
-    sure = np.clip(0.5 + np.abs(chosen - cut) / furthest / 2, 0.5, 0.999)
-    return truth[rows], (chosen > cut).astype(np.int64), sure
+    return truth[rows], (chosen > cut).astype(np.int64), _surety(chosen, cut, (scores.min(), scores.max()))
+
+
+def _surety(scores: Floats, cut: float, ends: tuple[float, float] | None = None) -> Floats:
+    """The distance from the cut as a confidence from 0.5 to 1."""
+    low, high = ends or (np.nanmin(scores), np.nanmax(scores))
+    furthest = np.where(scores > cut, high - cut, cut - low)
+    return np.clip(0.5 + np.abs(scores - cut) / furthest / 2, 0.5, 0.999)
+
+
+def _with(plain: jurors.Votes, votes: Integers, sure: Floats) -> jurors.Votes:
+    row, juror = np.nonzero(votes >= 0)
+    return replace(plain, confidence=Confidences(None, plain.jurors, row, juror, sure[row, juror]))
 
 
 def _panel(
@@ -101,8 +122,7 @@ def _panel(
 
 def _measure(truth: Integers, votes: Integers, sure: Floats) -> list[float]:
     plain = jurors.Votes.from_matrix(votes, labels=LABELS, scale="nominal")
-    row, juror = np.nonzero(votes >= 0)
-    voted = replace(plain, confidence=Confidences(None, plain.jurors, row, juror, sure[row, juror]))
+    voted = _with(plain, votes, sure)
     known = {k: LABELS[truth[k]] for k in range(GOLD)}
     blind, gold = (jurors.grade(voted, gold=some).confidence or NamedMapping() for some in (None, known))
     right = votes == truth[:, None]
