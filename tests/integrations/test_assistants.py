@@ -91,7 +91,7 @@ def test_numbers_and_preferences_are_graded_as_what_they_are(folder: Path) -> No
     assert "reliability" in answers[0][1]
     assert answers[1][1].count("\n") > 30
     assert "discrimination" in answers[2][1]
-    assert "jurors.grade" in answers[3][1]
+    assert "`grade` and `report` take them" in answers[3][1]
 
 
 def test_labels_of_the_items_that_were_drawn_prove_something(folder: Path) -> None:

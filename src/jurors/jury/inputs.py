@@ -416,7 +416,7 @@ def _gold_alarms(counted: CountedVotes, aligned: Votes, key: Key, known: Integer
         message = (
             f"no juror gives {format_first_names(map(repr, unused), 8)}, the label of {share:.0%} of the gold items, "
             f"so every vote on them counts as wrong: write one of {format_names(votes.labels, 4)} if that is meant, or "
-            "read the votes with all labels (labels=) if not"
+            "name it among the labels of the votes if not"
         )
         alarms.append(Alarm("rare_labels", "warning", message, float(len(unused)), labels=unused))
     return (*alarms, *unvoted_alarms(key.unvoted(votes), len(key.labels)))
