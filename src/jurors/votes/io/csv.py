@@ -134,8 +134,10 @@ def plain_cells(head: bytes, delimiter: str, names: Sequence[str], most: int) ->
     carriages = head.count(b"\r")
     if len(head) == HEAD or b'"' in head or len(names) < 2 or (carriages and carriages != head.count(b"\r\n")):
         return None
+    if head.count(b"\n") > most + 1:  # before any line is split
+        return None
     text = head.removeprefix(BOM).decode().replace("\r\n", "\n").removesuffix("\n")
-    first, *rows = [line.split(delimiter) for line in text.split("\n", most + 2)]
+    first, *rows = [line.split(delimiter) for line in text.split("\n")]
     if not 0 < len(rows) <= most or tuple(with_formula(name.strip()) for name in first) != tuple(names):
         return None
     if set(map(len, rows)) != {len(names)} or not all(map(any, rows)):
