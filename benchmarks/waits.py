@@ -45,7 +45,10 @@ with open("/proc/self/status") as status:  # a child's own peak, without that of
     (peak,) = (int(line.split()[1]) for line in status if line.startswith("VmHWM"))
 print(json.dumps([min(times), peak / 1024]))
 """
-_WARM = "import jurors; jurors.grade(jurors.simulate(60, jurors=5, seed=0).votes)\n"
+# What a first call loads counts with the commands of the shell, not here.
+_WARM = """import jurors, scipy.linalg, scipy.optimize, scipy.sparse.csgraph, scipy.special, scipy.stats
+jurors.grade(jurors.simulate(60, jurors=5, seed=0).votes)
+"""
 
 
 @dataclass(frozen=True)
