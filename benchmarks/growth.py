@@ -110,6 +110,7 @@ def main() -> None:
     load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory(prefix="jurors-growth-") as temporary:
         folder = asked.folder or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
         kept = folder / "growth.jsonl"
         known = [json.loads(line) for line in kept.read_text().splitlines()] if kept.exists() else []
         sizes = [("votes", votes, PANEL) for votes in VOTES if votes <= asked.most]
