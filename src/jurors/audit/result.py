@@ -674,7 +674,7 @@ class PairedDifferences(Result):
         rows = [(*pair, v.estimate, *v.interval, self.verdict(*pair)) for pair, v in self.leads.items()]
         return columns_of(("first", "second", "estimate", "low", "high", "better"), rows)
 
-    def _blocks(self) -> list[Block]:
+    def _blocks(self, **_: Any) -> list[Block]:
         leads = tuple(
             (f"{a} over {b}", _points(v.estimate), percent_range(v.interval),
              {"first": a, "second": b}.get(self.verdict(a, b), "not known"))
