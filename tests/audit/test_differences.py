@@ -92,3 +92,4 @@ def test_the_command_compares_jurors(tmp_path: Path) -> None:
     ran = run("compare", votes, "--answers", sheet, "--full", "--top", "2", "--sort", "name", "--min-votes", "10")
     assert ran.exit_code == 0, ran.output
     assert "ann over bob" in ran.output
+    assert "leads need not add up" in ran.output

@@ -651,6 +651,10 @@ def shown_name(name: tuple[Any, ...]) -> str:
 # ---------------------------------------------------------------------------------------------------------------------
 
 _MOST_JURORS = 12  # above, pairs are to be named
+_ALONE = (
+    "Each lead is estimated on its own, from the items on which the two jurors differ: leads need not add up, nor "
+    "equal the differences of scores."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -686,7 +690,8 @@ class PairedDifferences(Result):
         )  # fmt: skip
         headings = ("lead", "points", f"{self.level * 100:g}% interval", "better")
         outside = outside_note({f"{a} over {b}": lead for (a, b), lead in self.leads.items()})
-        note = Notes([guarantee(is_random=self.is_random, is_chosen=self.is_chosen), *outside], width=80)
+        notes = [guarantee(is_random=self.is_random, is_chosen=self.is_chosen), *([_ALONE] if leads else []), *outside]
+        note = Notes(notes, width=80)
         return [f"{self.labelled:,} items labelled", *([Table(headings, leads)] if leads else []), note]
 
 
