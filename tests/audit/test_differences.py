@@ -89,6 +89,7 @@ def test_the_command_compares_jurors(tmp_path: Path) -> None:
     rows = (f"q{k},{','.join(str(VOTES.labels[c]) for c in CODES[k])}\n" for k in range(160))
     votes.write_text("item,ann,bob,cy\n" + "".join(rows))
     sheet.write_text(ANSWERS.to_csv())
-    ran = run("compare", votes, "--answers", sheet)
+    ran = run("compare", votes, "--answers", sheet, "--full", "--top", "2", "--sort", "name", "--min-votes", "10")
     assert ran.exit_code == 0, ran.output
     assert "ann over bob" in ran.output
+    assert "leads need not add up" in ran.output

@@ -7,6 +7,7 @@ import io
 import json
 from pathlib import Path
 
+import numpy as np
 import panels
 import pytest
 from command_line import run
@@ -53,6 +54,27 @@ def test_a_review_shows_votes_and_texts_in_every_format(votes: Path) -> None:
         cast = [row[f"vote of {juror}"] for juror in JURORS]
         assert all(f"{cast.count(label)} {label}" in line for label in set(cast))
     assert "vote of ann" in _run(*asked, "--format", "csv").splitlines()[0]
+
+
+@pytest.mark.parametrize("kind", ["labels", "families", "levels"])
+@pytest.mark.parametrize("text", [(), ("--text", "note")])
+def test_a_review_fits_the_screen_and_says_what_it_leaves_out(tmp_path: Path, kind: str, text: tuple[str, ...]) -> None:
+    path = tmp_path / "votes.csv"
+    said = np.clip(np.random.default_rng(0).normal(np.arange(300)[:, None] % 5, 1, (300, 4)).round(), 0, 4).astype(int)
+    cells = said if kind == "levels" else np.where(PANEL.votes, "pass", "fail")
+    rows = [f"q{k},v1,{LONG.splitlines()[1]},{','.join(map(str, row))}" for k, row in enumerate(cells)]
+    path.write_text("\n".join(["question_id,prompt,note,ann,bob,cy,dee", *rows]) + "\n")
+    family = ("--family", "one=ann,bob") if kind == "families" else ()
+    asked = ("label", path, "--item", "question_id,prompt", "--review", 3, *family, *text, "--quiet")
+    shown = _run(*asked).splitlines()
+    assert max(map(len, shown)) <= 80
+    assert not any("…" in word for word in shown[0].split())
+    for row in shown[1:4]:
+        assert row.split()[0][0] == "q"
+        assert not text or "lines and many words" in row
+    is_cut = any(line.startswith("Left out, to fit: ") for line in shown)
+    assert is_cut == (kind != "labels" or bool(text))
+    assert "probability" in _run(*asked, "--format", "csv").splitlines()[0].split(",")
 
 
 def test_the_panels_own_labels_are_no_gold(votes: Path, tmp_path: Path) -> None:

@@ -256,7 +256,17 @@ def test_a_new_juror_has_no_baseline() -> None:
     assert set(changes(votes(), votes().take(RUN_NAMES[:4]))) == set(RUN_NAMES[:4])
 
 
-NO_BASELINES = {**CASES["baselines"], "level": (jurors.grade(votes(), level=0.9).to_dict(), "graded at level 0.9")}
+LEVELS = jurors.Votes.from_matrix(votes().codes + 1, jurors=RUN_NAMES)
+NO_BASELINES = {
+    **CASES["baselines"],
+    "level": (jurors.grade(votes(), level=0.9).to_dict(), "graded at level 0.9"),
+    "levels": (LEVELS, "are 1, 2, these votes pass, fail: they share none"),
+    "grades of levels": (jurors.grade(LEVELS).to_dict(), "they share none, so they are of something else"),
+    "numbers": (
+        jurors.Votes.from_matrix(np.random.default_rng(0).normal(size=(40, 5)), scale="interval"),
+        "it holds numbers",
+    ),
+}
 
 
 @pytest.mark.parametrize("case", NO_BASELINES)

@@ -66,6 +66,15 @@ class Share:
     estimate: float | None  #: None where nothing drawn concerns it
     interval: tuple[float, float]
 
+    @property
+    def printed(self) -> float | None:
+        """The estimate that people read: None where it lies outside its interval, as printed.
+
+        An estimate weighs the labels by the chances of the draw, so from few labels it may leave what is possible.
+        """
+        low, high = (round(end, 3) for end in self.interval)
+        return self.estimate if self.estimate is not None and low <= round(self.estimate, 3) <= high else None
+
 
 Shares: TypeAlias = Mapping[tuple[Any, ...], Share]  #: by the name of a `Statistic`: ("score", juror) …
 
@@ -240,7 +249,7 @@ class People:
         """What their disagreement means."""
         low, high = self.agreement.interval
         return (
-            f"Two people labelled {self.both:,} of these items and agree on {percent(self.agreement.estimate)} "
+            f"Two people labelled {self.both:,} of these items and agree on {percent(self.agreement.printed)} "
             f"({percent(low)} – {percent(high)}). The intervals use the first person's labels. With the second "
             f"person's labels, a share can differ by up to {percent(1 - low)} (JSON: `either`)."
         )
@@ -373,7 +382,7 @@ def judge(goal: Goal, share: Share, labelled: int, items: int) -> GoalReached:
         reached, refuted = high <= goal.value, low > goal.value
     elif goal.sign == ">=":
         reached, refuted = low >= goal.value, high < goal.value
-    between = f"{percent(share.estimate)}, between {percent(low)} and {percent(high)}"
+    between = f"{percent(share.printed)}, between {percent(low)} and {percent(high)}"
     if reached:
         return GoalReached(goal, "pass", f"{between}; reached")
     if refuted:
@@ -416,25 +425,19 @@ def guarantee(*, is_random: bool, is_chosen: bool, level: str = _EACH) -> str:
 
 
 def outside_note(shares: Mapping[str, Share]) -> list[str]:
-    """A sentence about estimates that lie outside their intervals; none where none does.
-
-    An estimate weighs the labels by the chances of the draw, so from few labels it may leave what is possible.
+    """A sentence about estimates that are not printed (`Share.printed`); none where all are.
 
     Returns
     -------
     list of str
     """
-    known = {name: (share.estimate, *share.interval) for name, share in shares.items() if share.estimate is not None}
-    outside = [name for name, (x, low, high) in known.items() if not low - _ROUNDED <= x <= high + _ROUNDED]
-    if not outside:
-        return []
-    their = "lies outside its interval" if len(outside) == 1 else "lie outside their intervals"
-    names = format_first_names(outside, 3)
-    return [f"{count_noun(len(outside), 'estimate')} {their}, which few labels can cause: {names}. Trust the interval."]
+    outside = [name for name, share in shares.items() if share.estimate is not None and share.printed is None]
+    number, names = count_noun(len(outside), "estimate"), format_first_names(outside, 3)
+    why = "outside the interval, which few labels can cause; left out here, but not in CSV and JSON"
+    return [f"{number} {why}: {names}."] if outside else []
 
 
 _LONGEST_NAME = 17  # of a juror, to leave room for the rest of a row's name
-_ROUNDED = 5e-4  # how far outside is not seen where shares are printed
 _WHAT = {
     "score": "score of {}", "accuracy": "accuracy of {} on {}", "prevalence": "prevalence of {}",
     "wrong_labels": "wrong (no gold), {}",  # with these answers as gold, `grade` expects fewer
@@ -515,9 +518,10 @@ class Audit(Result):
             for what, *of in shown
         ]
         rows = [
-            (text, percent(x), percent_range((low, high)), percent(real), "" if a is None else percent_range((a, b)))
-            for text, (_, x, low, high, real, a, b) in zip(texts, map(self._row, shown), strict=True)
-        ]
+            (text, percent(self.guaranteed[name].printed), percent_range((low, high)), percent(real),
+             "" if a is None else percent_range((a, b)))
+            for text, name, (_, _, low, high, real, a, b) in zip(texts, shown, map(self._row, shown), strict=True)
+        ]  # fmt: skip
         title = f"{self.labelled:,} of {self.items:,} items labelled, {self.drawn:,} drawn"
         goals = [Notes([goal.line for goal in self.goals])] if self.goals else []
         left = len(self.guaranteed) - len(shown)
@@ -647,6 +651,10 @@ def shown_name(name: tuple[Any, ...]) -> str:
 # ---------------------------------------------------------------------------------------------------------------------
 
 _MOST_JURORS = 12  # above, pairs are to be named
+_ALONE = (
+    "Each lead is estimated on its own, from the items on which the two jurors differ: leads need not add up, nor "
+    "equal the differences of scores."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -674,15 +682,16 @@ class PairedDifferences(Result):
         rows = [(*pair, v.estimate, *v.interval, self.verdict(*pair)) for pair, v in self.leads.items()]
         return columns_of(("first", "second", "estimate", "low", "high", "better"), rows)
 
-    def _blocks(self) -> list[Block]:
+    def _blocks(self, **_: Any) -> list[Block]:
         leads = tuple(
-            (f"{a} over {b}", _points(v.estimate), percent_range(v.interval),
+            (f"{a} over {b}", _points(v.printed), percent_range(v.interval),
              {"first": a, "second": b}.get(self.verdict(a, b), "not known"))
             for (a, b), v in self.leads.items()
         )  # fmt: skip
         headings = ("lead", "points", f"{self.level * 100:g}% interval", "better")
         outside = outside_note({f"{a} over {b}": lead for (a, b), lead in self.leads.items()})
-        note = Notes([guarantee(is_random=self.is_random, is_chosen=self.is_chosen), *outside], width=80)
+        notes = [guarantee(is_random=self.is_random, is_chosen=self.is_chosen), *([_ALONE] if leads else []), *outside]
+        note = Notes(notes, width=80)
         return [f"{self.labelled:,} items labelled", *([Table(headings, leads)] if leads else []), note]
 
 

@@ -58,6 +58,11 @@ class AuditedRate:
     items: int
     labelled: int
 
+    @property
+    def share(self) -> Share:
+        """The rate with its interval."""
+        return Share(self.rate, (self.low, self.high))
+
 
 @dataclass(frozen=True, slots=True)
 class AuditedDifference:
@@ -69,6 +74,11 @@ class AuditedDifference:
     low: float
     high: float
     paired: bool  #: whether items of the same question were drawn together
+
+    @property
+    def share(self) -> Share:
+        """The difference with its interval."""
+        return Share(self.difference, (self.low, self.high))
 
     @property
     def proved(self) -> bool:
@@ -119,14 +129,12 @@ class SystemAudit(Result):
         what = "mean level" if self.good is None else f"rate of {self.good}"
         sure = f"{self.level * 100:g}%"
         rates = tuple(
-            (name[:36], self._share(x.rate), self._share(x.low, x.high), f"{x.labelled:,} of {x.items:,}")
-            for name, x in self.systems.items()
+            (name[:36], *self._cells(x.share), f"{x.labelled:,} of {x.items:,}") for name, x in self.systems.items()
         )
         pairs = tuple(
-            (f"{d.a} - {d.b}"[:44], self._share(d.difference), self._share(d.low, d.high),
-             "proved" if d.proved else "not proved")
+            (f"{d.a} - {d.b}"[:44], *self._cells(d.share), "proved" if d.proved else "not proved")
             for d in self.differences
-        )  # fmt: skip
+        )
         blocks: list[Block] = [
             f"{len(self.systems)} systems, {self.labelled:,} of {self.items:,} items labelled, {self.drawn:,} drawn",
             Notes(self.sentences(), width=80, hanging="  "),
@@ -134,15 +142,16 @@ class SystemAudit(Result):
         ]
         if full or len(self.systems) <= _FEW:
             blocks.append(Table(("difference", "", sure, "order"), pairs, right=(1, 2)))
-        shares = {name: Share(x.rate, (x.low, x.high)) for name, x in self.systems.items()}
-        shares |= {f"{d.a} - {d.b}": Share(d.difference, (d.low, d.high)) for d in self.differences}
+        shares = {name: x.share for name, x in self.systems.items()}
+        shares |= {f"{d.a} - {d.b}": d.share for d in self.differences}
         notes = [guarantee(is_random=self.is_random, is_chosen=self.is_chosen, level=_TOGETHER), *outside_note(shares)]
         return [*blocks, Notes(notes, width=80)]
 
-    def _share(self, *ends: float | None) -> str | None:
+    def _cells(self, share: Share) -> tuple[str | None, str]:
+        x, (low, high) = share.printed, share.interval
         if self.good is None:
-            return None if ends[0] is None else " – ".join(f"{end:.2f}" for end in ends)
-        return percent(ends[0]) if len(ends) == 1 else percent_range((ends[0] or 0.0, ends[1] or 0.0))
+            return None if x is None else f"{x:.2f}", f"{low:.2f} – {high:.2f}"
+        return percent(x), percent_range(share.interval)
 
     def sentences(self) -> list[str]:
         """The answer, and whether to go on labelling.

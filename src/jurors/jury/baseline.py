@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -26,6 +26,7 @@ from jurors.jury.calibration import INDEPENDENT_POPULATION, Calibration, calibra
 from jurors.jury.grade import grade
 from jurors.jury.groups import votes_and_groups
 from jurors.jury.inputs import count_gradable, read_input
+from jurors.jury.kinds import LABELS, kind_of
 from jurors.jury.methods import default_method
 from jurors.jury.systems import SystemComparison, compare_systems, questions_of
 from jurors.options import GradingOptions, Label, SourceOptions
@@ -119,6 +120,8 @@ def juror_changes(evaluation: Evaluation, votes: Votes | None, baseline: Any) ->
     if not both:
         known = ", ".join(list(earlier.score)[:12])
         raise OptionError(f"baseline= has none of these jurors; it has {known}", name="baseline")
+    if not evaluation.exam:  # labels mean nothing across items
+        _check_labels(evaluation.labels, earlier.labels)
     if earlier.level != evaluation.level:
         message = f"baseline= was graded at level {earlier.level:g}, these votes at {evaluation.level:g}"
         raise OptionError(message, name="baseline")
@@ -143,6 +146,7 @@ class EarlierRun:
     score: Mapping[str, float | None]
     interval: Mapping[str, Any]
     level: float
+    labels: Sequence[Label] = ()
     evaluation: Evaluation | None = None
     votes: Votes | None = None  #: where its items can be paired
 
@@ -152,6 +156,8 @@ def _earlier_run(baseline: Any, evaluation: Evaluation) -> EarlierRun:
     graded, votes = baseline, None
     if not isinstance(baseline, Evaluation):
         source = read_input(baseline)
+        if (kind := kind_of(source)) is not LABELS:
+            raise OptionError(f"baseline= has another kind of votes: it holds {kind.name}", name="baseline")
         calibration = evaluation.calibration
         options: dict[str, Any] = {"level": evaluation.level}
         if evaluation.sketch is not None and evaluation.method not in ("none", default_method(evaluation.sketch)):
@@ -163,7 +169,7 @@ def _earlier_run(baseline: Any, evaluation: Evaluation) -> EarlierRun:
         graded, votes = grade(source, **options), None if isinstance(source, Sketch) else source
     known = graded.calibrated
     score, ends = ({}, {}) if known is None else (known.score, known.interval["score"])
-    return EarlierRun(score or dict.fromkeys(graded.jurors), ends, graded.level, graded, votes)
+    return EarlierRun(score or dict.fromkeys(graded.jurors), ends, graded.level, graded.labels, graded, votes)
 
 
 def _run_of_document(document: Mapping[str, Any]) -> EarlierRun:
@@ -183,7 +189,7 @@ def _run_of_document(document: Mapping[str, Any]) -> EarlierRun:
             if pair is not None:
                 low, high = map(_share, pair)
                 ends[name] = low, high
-        return EarlierRun(score, ends, _share(interval.get("level", 0.95)))
+        return EarlierRun(score, ends, _share(interval.get("level", 0.95)), tuple(document.get("labels", ())))
     except (TypeError, ValueError, KeyError, AttributeError):
         raise OptionError(f"baseline= is not a document of grades; {_NEW_GRADES}", name="baseline") from None
 
@@ -192,6 +198,14 @@ def _share(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
         raise ValueError(f"{value!r} is not a share")
     return float(value)
+
+
+def _check_labels(now: Sequence[Label], before: Sequence[Label]) -> None:
+    """Refuse a baseline that shares no label with these votes: it is of something else."""
+    texts, earlier = list(map(str, now)), list(map(str, before))
+    if len(earlier) > 1 and texts and not {*texts} & {*earlier}:
+        message = f"the votes of baseline= are {format_names(earlier, 6)}, these votes {format_names(texts, 6)}"
+        raise OptionError(f"{message}: they share none, so they are of something else", name="baseline")
 
 
 def _paired_changes(evaluation: Evaluation, votes: Votes, earlier: EarlierRun) -> dict[str, PairedChange]:
@@ -366,6 +380,7 @@ def _compare_runs(source: SystemVotes, earlier: Votes, groups: NDArray[Any]) -> 
     now = source.votes
     if (now.scale == "ordinal") != (earlier.scale == "ordinal"):
         raise OptionError("baseline= has another kind of votes: one run has ordered levels", name="baseline")
+    _check_labels(now.labels, earlier.labels)
     jurors = tuple(dict.fromkeys((*now.jurors, *earlier.jurors)))
     labels = tuple(dict.fromkeys((*now.labels, *earlier.labels)))
     if now.scale == "ordinal" and labels != now.labels:

@@ -114,6 +114,9 @@ ABOUT_LEVELS = "Levels are on the panel's scale: their intervals do not allow fo
 _RESERVED = ("item", "label", "panel_label", "probability", *_LEVELS, "group")  # names that no text may have
 _MOST_SHOWN = 20  # items in a notebook
 _MOST_TEXT, _LEAST_TEXT = 60, 30  # characters of a text in a table to read
+_LEAST_NAME = 20  # of a name
+#: columns that text leaves out where it would be too wide, one after the other
+_SPARE = "probability_without_family", "expected", "median low high", "probability", "without_family"
 
 
 _MOST_LISTED = 50  # items in text that is not full
@@ -124,8 +127,9 @@ def _table(columns: Columns) -> Table:
     return replace(Table.of(columns), right=right)
 
 
-def _width(columns: Columns) -> int:
-    return max(map(len, _table(columns).to_text().splitlines()))
+def _width(columns: Columns, most: int | None = None) -> int:
+    """How wide text is, at most so many characters of each cell."""
+    return max(map(len, _table({k: [str(x)[:most] for x in v] for k, v in columns.items()}).to_text().splitlines()))
 
 
 @lazy_fields("items", "alarms")  # items without names are a million numbers; few who label look at the jurors
@@ -287,18 +291,26 @@ class Labelling(Drawable):
                 columns[name] = [None if p != p else f"{p:.4f}" for p in columns[name].tolist()]
         if self.levels is not None:
             columns["expected"] = [None if x != x else f"{x:.2f}" for x in columns["expected"].tolist()]
+        width, left_out = WIDTH - len(self.texts or ()) * _LEAST_TEXT, list[str]()
         if self.votes:
             votes = {juror: column[:most] for juror, column in self.votes.items()}
             columns["votes"] = short_vote(votes)
-            if not full and _width(columns) > WIDTH - len(self.texts or ()) * _LEAST_TEXT:
+            if not full and _width(columns) > width:
                 columns["votes"] = short_vote(votes, named=0)
+        if not full:
+            columns = {name.replace("label_without", "without"): values for name, values in columns.items()}
+            for names in _SPARE:
+                if _width(columns, _LEAST_NAME) > width:
+                    left_out += [name for name in names.split() if columns.pop(name, None) is not None]
         if self.texts:
             room = _MOST_TEXT if full else max((WIDTH - _width(columns)) // len(self.texts), _LEAST_TEXT) - 2
             for name, texts in self.texts.items():
                 lines = [" ".join(text.split()) for text in texts[:most]]
                 columns[name] = [line if len(line) <= room else f"{line[: room - 1]}…" for line in lines]
         table = _table(columns) if full else replace(_table(columns), width=WIDTH)
-        notes = [] if self.levels is None else [Prose(ABOUT_LEVELS, width=WIDTH)]
+        notes = [Prose(ABOUT_LEVELS, width=WIDTH)] if self.levels is not None and "median" in columns else []
+        if left_out:
+            notes.append(Prose(f"Left out, to fit: {', '.join(left_out)} (CSV and JSON have all).", width=WIDTH))
         left = len(self._listed()) - len(table.rows)
         more = f"{left:,} more items: -o labels.csv writes all, full=True prints all, review= the least certain."
         return [table, *notes, *([Prose(more, width=WIDTH)] if left else [])]

@@ -643,7 +643,7 @@ def audit_tables(audit: Audit) -> list[PageTable]:
         for name in names[:_MAX_ROWS]:
             row = [str(part) for part in name[1:]]
             for share in (audit.guaranteed[name], (audit.calibrated or {}).get(name)):
-                row += ["–", "–"] if share is None else [percent(share.estimate), interval_text(share.interval)]
+                row += ["–", "–"] if share is None else [percent(share.printed), interval_text(share.interval)]
             rows.append(tuple(row))
         heads, left = _HEADS[statistic], len(names) - len(rows)
         table = PageTable(
