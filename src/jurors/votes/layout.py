@@ -30,6 +30,7 @@ LABEL_WORDS = (
 )
 COUNT_WORDS = ("count", "n", "frequency", "freq")
 SYSTEM_WORDS = ("model", "system", "candidate", "assistant", "generator", "variant")  #: what the items came from
+MORE_SYSTEM_WORDS = ("prompt", "version", "config", "release")  #: the same, if they repeat
 _NUMBERED_JUROR = re.compile(
     r"(juror|judge|annotator|rater|worker|grader|labell?er|coder|evaluator|reviewer|assessor|expert|llm)[\s_.:-]*"
     r"(\d{1,3}|[a-z])",

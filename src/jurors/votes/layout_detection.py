@@ -31,6 +31,7 @@ from jurors.votes.layout import (
     LABEL_WORDS,
     MORE_ITEM_WORDS,
     MORE_JUROR_WORDS,
+    MORE_SYSTEM_WORDS,
     OTHER_WORDS,
     SURE_KEY_WORDS,
     SYSTEM_WORDS,
@@ -131,13 +132,17 @@ def _plain_layout(table: LayoutHints) -> Layout:
     return next(layout for rule in RULES if (layout := rule(table)) is not None)
 
 
-def joint_item(names: Sequence[str], options: Reading, look: Callable[[], ColumnProfile]) -> tuple[str, ...]:
+def joint_item(
+    names: Sequence[str], options: Reading, look: Callable[[], ColumnProfile], system: str | None = None
+) -> tuple[str, ...]:
     """Find the two columns that name the item together: a question and the model that answered it, say.
 
     Parameters
     ----------
     names, options, look
         As for `find_layout`; cells are looked at only where the names allow it.
+    system
+        The column of the systems, where the caller names it.
 
     Returns
     -------
@@ -164,7 +169,9 @@ def joint_item(names: Sequence[str], options: Reading, look: Callable[[], Column
     if (of_long := _joint_in_long(table, words)) is not None:
         return of_long
     items = [k for k, word in words.items() if word in ITEM_WORDS]
-    systems = [k for k, word in words.items() if word in SYSTEM_WORDS]
+    systems = [k for k, word in words.items() if (word in SYSTEM_WORDS if system is None else names[k] == system)]
+    if not systems and items:
+        systems = [k for k, word in words.items() if word in MORE_SYSTEM_WORDS and table.head.columns[k].repeats]
     if not items or len(systems) != 1 or len(names) < (3 if table.numbered else 4):
         return ()
     profile, columns = table.head, table.head.columns
