@@ -113,7 +113,11 @@ def find_layout(
     beside = confidence_columns(names, options)
     ignored = [names[k] for k in beside] + ([] if options.confidence is None else [options.confidence])
     options_left = options.without(*ignored).but(confidence=None) if ignored else options
-    layout = _plain_layout(LayoutHints(names, options_left, look, count))
+    table = LayoutHints(names, options_left, look, count)
+    layout = _plain_layout(table)
+    if layout.kind != "long" and (left := table.others(*layout.used)):
+        texts = (k for k in left if table.head.columns[k].kind == "text" and not table.head.columns[k].repeats)
+        layout = replace(layout, texts=tuple(texts))
     return with_confidence_columns(layout, names, beside, options)
 
 
@@ -425,7 +429,7 @@ def refuse_rivals(table: LayoutHints, item: int, juror: int, label: int) -> None
     rivals = [k for k in rivals if not profile.follows(k, item) or profile.is_unique(item)]
     if len(rivals) > 2 or (len(rivals) == 2 and label not in rivals):
         others = [k for k in table.free if k not in rivals and (k != item or not profile.is_unique(item))]
-        wide = " ".join(["layout='wide'", *(table.flags("ignore", k) for k in others)])
+        wide = " ".join(["layout='wide'", *([table.flags("ignore", *others)] if others else [])])
         what = f"the votes may be in the columns {table.quoted(rivals)} or one per row in {table.names[label]!r}"
         raise _two_readings(what, wide, _long_flags(table, item, juror, label))
 
@@ -599,7 +603,7 @@ def refuse_item_in_two(table: LayoutHints, layout: Layout) -> None:
         return
     for k in sorted(table.varied(item, *table.ballots), key=lambda k: table.columns[k].distinct):
         if profile.identify(item, k) > 0.98:
-            out = " ".join(table.flags("ignore", n) for n in table.others(*table.ballots))
+            out = table.flags("ignore", *table.others(*table.ballots))
             raise VotesError(
                 f"column {names[item]!r} repeats items with different values of {names[k]!r}: use "
                 f"{table.flags('item', item, k)} if both together name the item, or layout='wide' {out} to make each "
