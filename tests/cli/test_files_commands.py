@@ -148,6 +148,11 @@ def test_inspect_says_what_cannot_be_read_and_exits_with_status_2(tmp_path: Path
     assert result.stderr == f"jurors: {tmp_path / 'broken.csv'}: line 3 has 2 fields where the header has 3; " + (
         "fill or remove cells\n"
     )
+    (tmp_path / "counts.csv").write_text("item,juror,label,count\n1,ann,a,3\n2,ann,b,4\n")
+    result = run("inspect", tmp_path / "counts.csv")
+    assert "1, ann, a, 3" in result.stdout
+    assert ("have counts" in result.stdout, result.stderr.count("have counts")) == (False, 1)
+    assert "have counts" in run("inspect", tmp_path / "counts.csv", "--format", "json").stdout
     (tmp_path / "empty.csv").write_text("")
     assert run("inspect", tmp_path / "empty.csv").exit_code == 2
     missing = run("inspect", tmp_path / "nowhere.csv")

@@ -368,7 +368,8 @@ def inspect(source: Source, by: str | None, output: Output) -> None:
         else:
             votes, groups = source.read_by(by, bar)
             inspection = jurors.inspect(votes, by=groups)
-    output.show(inspection)
+    is_text = output.format == "text" and output.path is None
+    output.show(replace(inspection, fault=None) if is_text else inspection)  # printed below
     if by is None and inspection.fault is not None:
         named = any(file in inspection.fault for file in inspection.files)
         raise JurorsError(inspection.fault if named else f"{inspection.files[0]}: {inspection.fault}")
