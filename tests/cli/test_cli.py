@@ -4,6 +4,8 @@ import csv
 import gzip
 import io
 import json
+import re
+import shlex
 import stat
 import sys
 from pathlib import Path
@@ -64,6 +66,21 @@ def test_output_goes_to_a_file_whole_and_readable(table1: Path, form: str) -> No
     assert out.read_text() == printed.stdout
     assert stat.S_IMODE(out.stat().st_mode) & 0o444
     assert [p.name for p in table1.parent.iterdir() if p.name.startswith(".")] == []
+
+
+def test_the_last_line_of_the_card_can_be_typed_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run("simulate", "--items", "300", "--jurors", "5", "--labels", "yes,no", "-o", "votes.csv")
+    lines = Path("votes.csv").read_text().split()
+    lines = [f"{line},{k % 2 if k else 'part'}" for k, line in enumerate(lines)]
+    Path("my votes.csv").write_text("\n".join(lines))
+    for command in (["grade"], ["check", "--card"]):
+        printed = run(*command, "my votes.csv", "--item", "item,part").stdout
+        assert max(map(len, printed.splitlines())) <= 80
+        found = re.search(r"items \((jurors audit plan .*?)\): mean", " ".join(printed.split()))
+        assert found is not None
+        assert found[1] == "jurors audit plan 'my votes.csv' --item item,part -n 20"
+        assert run(*shlex.split(found[1])[1:]).exit_code == 0
 
 
 def test_score_counts_by_a_key_column(tmp_path: Path) -> None:

@@ -96,6 +96,8 @@ RESULTS = {  # a command, and the section of docs/columns.md that explains its c
     "score votes.csv --key votes.truth.csv": "score",
     "compare votes.csv --key votes.truth.csv --methods majority": "compare",
     "compare votes.csv --panels": "compare --panels",
+    "compare votes.csv --answers sheet.csv": "compare",
+    "systems answers.csv --system model": "systems",
     "agreement votes.csv": "agreement",
     "bounds votes.csv": "bounds",
     "rank pairs.csv": "rank",
@@ -119,6 +121,11 @@ def example_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("pairs.csv").write_text("juror,left,right,winner\n" + "\n".join(pairs) + "\n")
     simulated = "simulate --items 60 --jurors ann,bob,cy,dee --labels pass,fail -o votes.csv"
     assert run(*simulated.split()).exit_code == 0
+    assert run("audit", "plan", "votes.csv", "-n", "20", "-o", "sheet.csv").exit_code == 0
+    Path("sheet.csv").write_text(Path("sheet.csv").read_text().replace(",,", ",pass,"))
+    heads, *votes = Path("votes.csv").read_text().splitlines()
+    answers = [f"{k // 2},{'ab'[k % 2]},{line.partition(',')[2]}" for k, line in enumerate(votes)]
+    Path("answers.csv").write_text("\n".join([f"item,model,{heads.partition(',')[2]}", *answers]))
 
 
 @pytest.mark.slow
@@ -128,6 +135,8 @@ def test_every_column_is_in_the_dictionary(command: str) -> None:
     printed = run(*command.split(), "--format", "csv")
     columns = printed.stdout.partition("\n")[0].split(",")
     text = dict(sections(read("docs/columns.md"), r"^## (.+)$"))[RESULTS[command]]
+    if "--answers" in command:  # the page promises no other column
+        assert set(re.findall(r"`(\w+)`", text.partition("With `--answers`")[2])) == set(columns)
     known = {re.sub(r"_(LABEL)", "", name) for name in re.findall(r"`([\w ]+)`", text)} | {
         "latent",
         "majority",
@@ -138,6 +147,15 @@ def test_every_column_is_in_the_dictionary(command: str) -> None:
     assert [
         c for c in plain if c not in known and c not in ("vote of ",) and not re.match(r"method|one column", c)
     ] == []
+
+
+@pytest.mark.usefixtures("example_files")
+@pytest.mark.parametrize("command", ["compare votes.csv --answers sheet.csv", "systems answers.csv --system model"])
+def test_every_key_of_another_command_is_explained(command: str) -> None:
+    document = json.loads(run(*command.split(), "--format", "json").stdout)
+    named = "compare --answers" if "--answers" in command else "systems"
+    row = read("docs/json.md").partition(f"\n| `{named}` | ")[2].partition("\n")[0]
+    assert set(document) - {"schema"} <= set(re.findall(r"`(\w+)`", row))
 
 
 @pytest.mark.usefixtures("example_files")

@@ -101,6 +101,18 @@ def test_a_juror_is_proposed_as_no_system_and_refused_as_one(judges: tuple[str, 
         jurors.systems(alone, by=None)
 
 
+@pytest.mark.parametrize("judges", [JUDGES, NAMED], ids=["numbered", "named"])
+@pytest.mark.parametrize("name", ["prompt", "version", "release", "config", "variant", "run", "who wrote it"])
+def test_the_systems_may_have_another_name_and_are_part_of_the_items(judges: tuple[str, ...], name: str) -> None:
+    frame = table("verdict", judges=judges).rename(columns={"model": name, "response": "answer"})
+    for source in (frame, io.StringIO(frame.to_csv(index=False))):
+        compared = jurors.systems(source, by=name)
+        assert all(difference["paired"] for difference in compared.to_dict()["differences"])
+        assert set(compared.systems) == {"model-a", "model-b", "model-c"}
+    if name not in ("run", "who wrote it"):  # a run may be a repetition
+        assert [votes.item_columns for votes in both(frame)] == [("question_id", name)] * 2
+
+
 @pytest.mark.parametrize("label", ["label", "prediction", "verdict"])
 def test_models_that_vote_one_per_row_are_the_jurors(label: str) -> None:
     for votes in both(table("verdict", judges=(label,)).drop(columns="response")):

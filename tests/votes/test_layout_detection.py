@@ -16,6 +16,7 @@ from votes.panels import said
 
 import jurors
 from jurors import VotesError, read_votes
+from jurors.errors import speaking_flags
 from jurors.sketch.count import read_sketch
 from jurors.sketch.sketch import Sketch
 from jurors.votes.layout import profile_columns
@@ -53,7 +54,22 @@ def test_texts_and_topics_are_left_out_and_told() -> None:
     texts, topics = [f"say {k} things" for k in range(40)], ["law", "math"] * 20
     votes = jurors.read_votes(_table("id;prompt;topic;ann;bob;cy", texts, topics))
     assert votes.jurors == ("ann", "bob", "cy")
-    assert "'prompt' and 'topic'" in next(f.message for f in votes.findings if f.kind == "columns_left")
+    left = [next(f.message for f in votes.findings if f.kind == "columns_left")]
+    left += [f.message for f in jurors.read_votes(_table("id;topic;ann;bob;cy", topics)).findings]
+    assert left == [  # as jurors, texts would have a label in every row
+        "not read, because they do not look like votes: 'prompt' and 'topic'",
+        "not read, because it does not look like votes: 'topic'; layout='wide' reads every column",
+    ]
+
+
+def test_the_options_of_a_message_can_be_typed() -> None:
+    rows = [f"{k // 2},{'ab'[k % 2]},say {k} things,{'yes,no,yes' if k % 3 else 'no,no,no'}" for k in range(40)]
+    text = "\n".join(["id,arm,answer,ann,bob,cy", *rows])
+    with pytest.raises(jurors.VotesError, match="use item='id,arm' if") as refused:
+        jurors.read_votes(io.StringIO(text))
+    assert "layout='wide' ignore=['id', 'arm', 'answer'] to" in str(refused.value)
+    with speaking_flags():
+        assert "--layout wide --ignore id --ignore arm --ignore answer to" in str(refused.value)
 
 
 def test_words_that_may_be_groups_are_refused_with_what_works() -> None:

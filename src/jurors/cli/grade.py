@@ -59,7 +59,7 @@ def grade(
             graded = jurors.grade(votes, by=groups, **applicable(kind_of(votes), grading))
         if output.options.get("full"):
             _ = getattr(graded, "leaders_without", None)  # JSON has it where it is computed
-    output.show(graded)
+    source.named_on(output).show(graded)
 
 
 @click.command()
@@ -111,7 +111,7 @@ def check(
         verdict = replace(verdict, shows_card=card)
     beside = {junit: verdict.to_junit()} if junit else {}
     beside |= {document: verdict.to_json() + "\n"} if document else {}
-    output.show(verdict, in_log=True, beside=beside)
+    source.named_on(output).show(verdict, in_log=True, beside=beside)
 
 
 @click.command()
@@ -368,7 +368,9 @@ def inspect(source: Source, by: str | None, output: Output) -> None:
         else:
             votes, groups = source.read_by(by, bar)
             inspection = jurors.inspect(votes, by=groups)
-    output.show(inspection)
-    if by is None and inspection.fault is not None:
-        named = any(file in inspection.fault for file in inspection.files)
-        raise JurorsError(inspection.fault if named else f"{inspection.files[0]}: {inspection.fault}")
+    fault = inspection.fault if by is None else None
+    is_printed = fault is not None and output.format == "text" and output.path is None
+    output.show(replace(inspection, fault=None) if is_printed else inspection)
+    if fault is not None:
+        named = any(file in fault for file in inspection.files)
+        raise JurorsError(fault if named else f"{inspection.files[0]}: {fault}")

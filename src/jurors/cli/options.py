@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import click
 
-from jurors.cli.output import INPUT_PATH, Command, combined, gathered
+from jurors.cli.output import INPUT_PATH, Command, Output, combined, gathered
 from jurors.errors import OPTIONS, OptionError, VotesError, keep_names, speaking_flags, spell_options
 from jurors.jury.kinds import LABELS, NUMBERS, PREFERENCES, Kind, kind_of
 from jurors.options import (
@@ -28,9 +28,11 @@ from jurors.options import (
     ReadingOptions,
     changed_options,
     column_names,
+    command_line,
     flags_of,
 )
 from jurors.progress import ProgressBar
+from jurors.results import without_secrets
 
 _IN_TABLE = ", which this table holds"
 
@@ -227,6 +229,16 @@ class Source:
         from jurors.pairwise.data import read_pairs
 
         return read_pairs(self.files, progress=bar, **self.options)
+
+    def named_on(self, output: Output) -> Output:
+        """Let a card name the command that draws items of FILE to label, where FILE is a file of votes."""
+        from jurors.votes.io.sources import is_sketch_name
+
+        files = [without_secrets(file) for file in self.files if isinstance(file, str) and file != "-"]
+        if len(files) < len(self.files) or any(map(is_sketch_name, files)):
+            return output
+        plan = command_line("audit plan", files, self.options)
+        return replace(output, options={**output.options, "plan": plan})
 
     def without(self, column: str) -> Source:
         """Copy the source, with one more column ignored."""

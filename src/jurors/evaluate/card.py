@@ -58,6 +58,7 @@ class CardOptions:
     top: int | None = None  #: so many of the best known and of the worst; None: all up to 20 jurors, else ten of each
     sort: str = "rank"  #: by the lower end of the interval (of levels, the error); or "accuracy", "votes", "name"
     min_votes: int = 0  #: leave out jurors with fewer votes
+    plan: str = "jurors audit plan FILE"  #: the command that draws items to label
 
 
 SHORT = CardOptions()
@@ -367,7 +368,7 @@ def card_blocks(e: Evaluation, options: CardOptions = SHORT) -> list[Block]:
             last.append(f"If {they} share a family, add family={option}.")
     if e.calibrated is not None and 0 < e.calibrated.shared_error.gold_items < FEW_GOLD // 2:
         last.append(f"Fewer than {FEW_GOLD // 2} gold items can make intervals wider than none do.")
-    last += next_steps(e)
+    last += next_steps(e, options.plan)
     folded = sum(len(wrap(line, WIDTH, break_on_hyphens=False)) for line in (*answers, *last))
     room = _LINES - folded - len(shown) - 6  # the heading, the head of the table, and four blank lines
     blocks: list[Block] = [
@@ -479,7 +480,7 @@ def card_names(e: Evaluation) -> dict[str, str]:
     return _fitting_names(e.jurors, *card_cells(e, e.jurors))
 
 
-def next_steps(e: Evaluation) -> list[str]:
+def next_steps(e: Evaluation, plan: str) -> list[str]:
     """What a few gold labels would gain.
 
     Returns
@@ -494,7 +495,7 @@ def next_steps(e: Evaluation) -> list[str]:
     if not then < _WORTH * now:
         return []
     more, after = ("", "") if e.gold is None else (" more", " --after SHEET")  # draws no item of the sheet again
-    command = f"jurors audit plan FILE -n {FEW_GOLD}{after}"
+    command = f"{plan} -n {FEW_GOLD}{after}"
     return [f"Next: label {FEW_GOLD}{more} items ({command}): mean ± {now:.0f} becomes ± {max(then, 1):.0f}."]
 
 

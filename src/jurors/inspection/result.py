@@ -30,7 +30,7 @@ from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.trio_alarms import CONTRADICTIONS
 from jurors.votes.codes import Finding, midpoint
 from jurors.votes.findings import merging_options, one_label
-from jurors.votes.layout import SYSTEM_WORDS, split_item
+from jurors.votes.layout import MORE_SYSTEM_WORDS, SYSTEM_WORDS, split_item
 from jurors.votes.scale import drop_unused_labels
 from jurors.votes.table import Votes, count_labels_by_juror
 
@@ -208,8 +208,9 @@ def next_steps(
 
 def _system_column(votes: Votes) -> str | None:
     """The column of two systems or more that is part of the items' names."""
+    words = (*SYSTEM_WORDS, *MORE_SYSTEM_WORDS)
     for k, name in enumerate(votes.item_columns):
-        if name.lower() in SYSTEM_WORDS and len({split_item(item)[k] for item in votes.item_names().tolist()}) > 1:
+        if name.lower() in words and len({split_item(item)[k] for item in votes.item_names().tolist()}) > 1:
             return name
     return None
 

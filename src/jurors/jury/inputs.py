@@ -187,8 +187,8 @@ def votes_and_column(
     given = check_applies(reading, column_names(TableOptions), "a dataframe")
     given["ignore"] = (*text_columns(given.get("ignore") or ()), *beside)
     parsed = Reading.of(given, TableOptions)
-    opened = open_frame(source)
-    frame = replace(opened, table=collect(opened.table)).reaching(parsed, column)
+    opened, system = open_frame(source), column if what == "system" else None
+    frame = replace(opened, table=collect(opened.table)).reaching(parsed, column, system=system)
     place = find_column(frame.names, column)
     options = parsed.without(frame.names[place])
     ignore = [name for name in text_columns(options.ignore) if name in opened.names]

@@ -120,7 +120,8 @@ def _refuse_few_rows(item: str, jurors: Sequence[ColumnHead]) -> None:
     if odd:
         systems = [each.name for each in odd if each.word in SYSTEM_WORDS]
         flags = [column_flag("item", item, *systems)] if systems else []
-        flags += [column_flag("ignore", each.name) for each in odd if each.name not in systems]
+        left = [each.name for each in odd if each.name not in systems]
+        flags += [column_flag("ignore", *left)] if left else []
         raise VotesError(
             f"the rows are too few to show whether votes are in {quoted_names([each.name for each in odd])}: use "
             f"{' '.join(flags)} if not, or layout='wide' if they are",

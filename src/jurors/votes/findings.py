@@ -594,7 +594,8 @@ def table_findings(
         if left := [name for name in names if name not in known]:
             which = "it does" if len(left) == 1 else "they do"
             message = f"not read, because {which} not look like votes: {list_names(left)}"
-            yield Finding("columns_left", f"{message}; layout='wide' reads every column", tuple(left))
+            otherwise = "" if layout.texts else "; layout='wide' reads every column"
+            yield Finding("columns_left", f"{message}{otherwise}", tuple(left))
     if joint:
         message = f"the columns {list_names(joint)} together name the item; use item= to choose another column"
         yield Finding("joint_item", message)

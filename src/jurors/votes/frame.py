@@ -279,13 +279,13 @@ class Frame:
             options = options.but(item=self.item)
         return options.without(*self.homes)
 
-    def reaching(self, options: Reading, *fields: str) -> Frame:
+    def reaching(self, options: Reading, *fields: str, system: str | None = None) -> Frame:
         """The frame with a column for each field of a struct that is named, and for an item of several columns."""
         import narwhals as nw
 
         frame = self
         if options.item is None and not self.item:
-            frame = replace(self, item=joint_item(self.names, options, self.facts))
+            frame = replace(self, item=joint_item(self.names, options, self.facts, system))
         options = frame.effective_options(options)
         parts = item_parts(frame.names, options.item)
         for name in (options.juror, options.label, options.count, options.repeat, *parts, *fields):

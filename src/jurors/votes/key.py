@@ -33,7 +33,7 @@ from jurors.votes.layout import (
     quoted_names,
     split_item,
 )
-from jurors.votes.layout_detection import refuse_preferences
+from jurors.votes.layout_detection import joint_item, refuse_preferences
 from jurors.votes.read import (
     cells,
     clean_cells,
@@ -392,7 +392,8 @@ def read_votes_with_key(
             column = next((name for name in opened.names if name.casefold() == "system"), None)
         if column is None:
             raise _no_systems(opened, options)
-        table = opened.reaching(column, *beside)
+        joint = joint_item(opened.names, options, opened.facts, column) if what == "system" and not opened.joint else ()
+        table = opened.reaching(column, *beside, item=joint)
         truth = find_column(table.names, column)
         others = {name: table.names[find_column(table.names, name)] for name in beside}
         hints = LayoutHints(table.names, table.effective_options(options), table.facts)

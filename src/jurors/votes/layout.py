@@ -30,6 +30,7 @@ LABEL_WORDS = (
 )
 COUNT_WORDS = ("count", "n", "frequency", "freq")
 SYSTEM_WORDS = ("model", "system", "candidate", "assistant", "generator", "variant")  #: what the items came from
+MORE_SYSTEM_WORDS = ("prompt", "version", "config", "release")  #: the same, if they repeat
 _NUMBERED_JUROR = re.compile(
     r"(juror|judge|annotator|rater|worker|grader|labell?er|coder|evaluator|reviewer|assessor|expert|llm)[\s_.:-]*"
     r"(\d{1,3}|[a-z])",
@@ -56,6 +57,7 @@ class Layout:
     repeat: int | None = field(default=None, repr=False)  #: which of a juror's votes on an item it is
     #: columns of confidences, each with that of the votes that it is about; no part of `used`
     confidence: tuple[tuple[int, int], ...] = field(default=(), repr=False)
+    texts: tuple[int, ...] = field(default=(), repr=False, compare=False)  #: not read, and too different to be votes
 
     @property
     def used(self) -> tuple[int, ...]:
@@ -227,8 +229,8 @@ def looks_like_key(column: str, what: str) -> VotesError:
 
 
 def column_flag(role: str, *columns: str) -> str:
-    """The option that names columns together: "item='question_id,model'"."""
-    return f"{role}={','.join(columns)!r}"
+    """The option that names columns together: "item='question_id,model'", "ignore=['model', 'response']"."""
+    return f"{role}={list(columns) if role == 'ignore' and len(columns) > 1 else ','.join(columns)!r}"
 
 
 def check_names(names: Sequence[str]) -> None:

@@ -31,6 +31,7 @@ from jurors.votes.layout import (
     LABEL_WORDS,
     MORE_ITEM_WORDS,
     MORE_JUROR_WORDS,
+    MORE_SYSTEM_WORDS,
     OTHER_WORDS,
     SURE_KEY_WORDS,
     SYSTEM_WORDS,
@@ -112,7 +113,11 @@ def find_layout(
     beside = confidence_columns(names, options)
     ignored = [names[k] for k in beside] + ([] if options.confidence is None else [options.confidence])
     options_left = options.without(*ignored).but(confidence=None) if ignored else options
-    layout = _plain_layout(LayoutHints(names, options_left, look, count))
+    table = LayoutHints(names, options_left, look, count)
+    layout = _plain_layout(table)
+    if layout.kind != "long" and (left := table.others(*layout.used)):
+        texts = (k for k in left if table.head.columns[k].kind == "text" and not table.head.columns[k].repeats)
+        layout = replace(layout, texts=tuple(texts))
     return with_confidence_columns(layout, names, beside, options)
 
 
@@ -131,13 +136,17 @@ def _plain_layout(table: LayoutHints) -> Layout:
     return next(layout for rule in RULES if (layout := rule(table)) is not None)
 
 
-def joint_item(names: Sequence[str], options: Reading, look: Callable[[], ColumnProfile]) -> tuple[str, ...]:
+def joint_item(
+    names: Sequence[str], options: Reading, look: Callable[[], ColumnProfile], system: str | None = None
+) -> tuple[str, ...]:
     """Find the two columns that name the item together: a question and the model that answered it, say.
 
     Parameters
     ----------
     names, options, look
         As for `find_layout`; cells are looked at only where the names allow it.
+    system
+        The column of the systems, where the caller names it.
 
     Returns
     -------
@@ -164,7 +173,9 @@ def joint_item(names: Sequence[str], options: Reading, look: Callable[[], Column
     if (of_long := _joint_in_long(table, words)) is not None:
         return of_long
     items = [k for k, word in words.items() if word in ITEM_WORDS]
-    systems = [k for k, word in words.items() if word in SYSTEM_WORDS]
+    systems = [k for k, word in words.items() if (word in SYSTEM_WORDS if system is None else names[k] == system)]
+    if not systems and items:
+        systems = [k for k, word in words.items() if word in MORE_SYSTEM_WORDS and table.head.columns[k].repeats]
     if not items or len(systems) != 1 or len(names) < (3 if table.numbered else 4):
         return ()
     profile, columns = table.head, table.head.columns
@@ -418,7 +429,7 @@ def refuse_rivals(table: LayoutHints, item: int, juror: int, label: int) -> None
     rivals = [k for k in rivals if not profile.follows(k, item) or profile.is_unique(item)]
     if len(rivals) > 2 or (len(rivals) == 2 and label not in rivals):
         others = [k for k in table.free if k not in rivals and (k != item or not profile.is_unique(item))]
-        wide = " ".join(["layout='wide'", *(table.flags("ignore", k) for k in others)])
+        wide = " ".join(["layout='wide'", *([table.flags("ignore", *others)] if others else [])])
         what = f"the votes may be in the columns {table.quoted(rivals)} or one per row in {table.names[label]!r}"
         raise _two_readings(what, wide, _long_flags(table, item, juror, label))
 
@@ -592,7 +603,7 @@ def refuse_item_in_two(table: LayoutHints, layout: Layout) -> None:
         return
     for k in sorted(table.varied(item, *table.ballots), key=lambda k: table.columns[k].distinct):
         if profile.identify(item, k) > 0.98:
-            out = " ".join(table.flags("ignore", n) for n in table.others(*table.ballots))
+            out = table.flags("ignore", *table.others(*table.ballots))
             raise VotesError(
                 f"column {names[item]!r} repeats items with different values of {names[k]!r}: use "
                 f"{table.flags('item', item, k)} if both together name the item, or layout='wide' {out} to make each "
