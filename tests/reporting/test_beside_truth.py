@@ -111,6 +111,10 @@ def test_errors_among_the_least_certain_labels_are_part_of_the_total_in_the_sent
     wrong = found.evaluation.wrong_labels
     assert wrong is not None
     assert items.finding == f"About {wrong:.1%} of 150 labels are wrong."
+    assert found.comparison is not None
+    tested = {x.gold and x.gold.items for x in found.comparison.evaluations}
+    assert tested == {20}  # every method has the same gold
+    assert "and uses the gold" in found.comparison.basis
     caught, share = re.search(r"about (\d+) of these errors \((\d+)%\)", " ".join(items.about)).groups()  # type: ignore[union-attr]
     assert float(caught) == pytest.approx(wrong * 150 * float(share) / 100, abs=1)
 

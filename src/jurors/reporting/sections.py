@@ -166,9 +166,7 @@ def _prevalence(findings: ReportFindings) -> ChartSection:
         gaps = [(abs(says[a] - e.prevalence[a]), a) for a in e.labels if None not in (says.get(a), e.prevalence[a])]
         if gaps:
             gap, a = max(gaps, key=lambda entry: entry[0])
-            finding += (
-                f" Majority votes differ most on {a}: {percent(says[a])}, a difference of {gap * 100:.1f} points."
-            )
+            finding += f" Counted majority votes differ most on {a}: {percent(says[a])}, {gap * 100:.1f} points apart."
     reading = (
         "How common each label is by each method. Where majority votes differ much, do not count them to estimate a "
         "prevalence."
