@@ -367,7 +367,8 @@ def card_blocks(e: Evaluation, options: CardOptions = SHORT) -> list[Block]:
             last.append(f"If {they} share a family, add family={option}.")
     if e.calibrated is not None and 0 < e.calibrated.shared_error.gold_items < FEW_GOLD // 2:
         last.append(f"Fewer than {FEW_GOLD // 2} gold items can make intervals wider than none do.")
-    last += next_steps(e)
+    if step := gold_step(e):
+        last.append("Next: label {} (jurors audit plan FILE {}): {}.".format(*step))
     folded = sum(len(wrap(line, WIDTH, break_on_hyphens=False)) for line in (*answers, *last))
     room = _LINES - folded - len(shown) - 6  # the heading, the head of the table, and four blank lines
     blocks: list[Block] = [
@@ -479,23 +480,22 @@ def card_names(e: Evaluation) -> dict[str, str]:
     return _fitting_names(e.jurors, *card_cells(e, e.jurors))
 
 
-def next_steps(e: Evaluation) -> list[str]:
-    """What a few gold labels would gain.
+def gold_step(e: Evaluation) -> tuple[str, str, str] | None:
+    """What a few (more) gold labels would gain: the advice of the card and of the report.
 
     Returns
     -------
-    list of str
-        One sentence, or none where gold would not help.
+    (str, str, str) or None
+        How many items to label, the words of `jurors audit plan` for it, and the gain; None where gold would not help.
     """
     if not e.ranking.order or e.calibrated is None or e.items < 2 * FEW_GOLD:
-        return []
+        return None
     widths = {j: x for j, x in (e.calibrated.with_gold(FEW_GOLD) or {}).items() if x == x}
     now, then = 100 * mean_half_width(e, widths), 100 * sum(widths.values()) / len(widths) if widths else np.nan
     if not then < _WORTH * now:
-        return []
+        return None
     more, after = ("", "") if e.gold is None else (" more", " --after SHEET")  # draws no item of the sheet again
-    command = f"jurors audit plan FILE -n {FEW_GOLD}{after}"
-    return [f"Next: label {FEW_GOLD}{more} items ({command}): mean ± {now:.0f} becomes ± {max(then, 1):.0f}."]
+    return f"{FEW_GOLD}{more} items", f"-n {FEW_GOLD}{after}", f"mean ± {now:.0f} becomes ± {max(then, 1):.0f}"
 
 
 def mean_half_width(e: Evaluation, jurors: Iterable[str]) -> float:
