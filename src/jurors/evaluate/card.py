@@ -688,7 +688,9 @@ def _leaders_without(e: Evaluation) -> list[str]:
             names = by_leader.setdefault(x.leader, [])
             names += [] if set(x.without) <= set(names) else [" and ".join(x.without)]
     if not by_leader:
-        return [f"{short[e.best]} leads whichever other juror is left out."] if e.best and e.leaders_without else []
+        known = {x.without for x in e.leaders_without}
+        is_sure = e.best is not None and all((j,) in known for j in e.jurors if j != e.best)
+        return [f"{short[e.best]} leads whichever other juror is left out."] if is_sure else []
     lines = [f"Without {' or '.join(names)}, {leader} would lead." for leader, names in by_leader.items()]
     return [replace_names(line, short) for line in lines]
 
