@@ -670,7 +670,8 @@ def _full_blocks(e: Evaluation) -> list[Block]:
              " – ".join(f"{end:+z.2f}" for end in pair.interval))
             for pair in e.dependence[:_MOST_PAIRS]
         )  # fmt: skip
-        title = "most dependent pairs: kappa, and the error correlation of real pairs with that kappa"
+        by = "that kappa and gold suggest" if e.dependence_has_gold else "of real pairs with that kappa"
+        title = f"most dependent pairs: kappa, and the error correlation {by}"
         blocks.append(Table(("first", "second", "kappa", "correlation", level), rows, title=title, right=(2, 3, 4)))
     blocks += [Notes(lines, width=WIDTH) for lines in (_leaders_without(e),) if lines]
     blocks += [*abstention_tables(e), *repeat_tables(e.repeats), *confidence_tables(e.confidence, e.level)]

@@ -444,7 +444,8 @@ def _dependent_pairs(findings: ReportFindings) -> PageTable | None:
         actual = {frozenset((a, b)): f"{x:+z.2f}" for a, b, x, _ in dependence_with_key(keyed).pairs()}
         columns.append("actual")
         rows = [[*row, actual.get(frozenset(row[:2]), "–")] for row in rows]
-    caption = "Pairs that agree most beyond chance, and the error correlation that this suggests"
+    by = "this and gold suggest" if findings.evaluation.dependence_has_gold else "this suggests"
+    caption = f"Pairs that agree most beyond chance, and the error correlation that {by}"
     return PageTable(tuple(columns), tuple(map(tuple, rows)), caption, id="table-dependence", named=(0, 1))
 
 
