@@ -426,7 +426,8 @@ def answer_lines(e: Evaluation) -> list[str]:
         best = "gold, or else the best label," if e.gold is not None else "the best label of each item,"
         lines.append(f"Taking {best} about {percent(e.wrong_labels, digits)} are wrong{about}.")
     if e.ordered is not None:
-        lines.append("Bias is relative to the panel: votes cannot show a severity that all jurors share.")
+        shows = "votes cannot show" if e.gold is None else "gold may show only part of"
+        lines.append(f"Bias is relative to the panel: {shows} a severity that all jurors share.")
     if e.effective_jurors is not None and e.effective_jurors < _DEPENDENT * len(e.jurors):
         low, high = e.interval_of("effective_jurors")
         worth = f"about {e.effective_jurors:.1f} independent ones ({low:.1f} – {high:.1f})"
