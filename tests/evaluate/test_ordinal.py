@@ -225,6 +225,20 @@ def test_the_card_says_how_far_off_and_to_which_side(panel: tuple[Integers, juro
     assert list(graded.to_frame().columns)[-3:] == ["mean_error", "bias", "weighted_kappa"]
 
 
+@pytest.mark.parametrize(("gold", "says"), [(0, "votes cannot show"), (100, "gold may show only part of")])
+def test_gold_shows_part_of_a_severity_that_all_share_and_the_card_says_so(gold: int, says: str) -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(1, 6, 300)
+    lenient = rng.random((300, 4)) < 0.8
+    given = np.clip(truth[:, None] + lenient + rng.choice([-1, 0, 0, 0, 1], (300, 4)), 1, 5)
+    known = {int(k): int(truth[k]) for k in rng.choice(300, gold, replace=False)} or None
+    graded = jurors.grade(jurors.Votes.from_matrix(given, scale="ordinal"), gold=known)
+    assert f"Bias is relative to the panel: {says} a severity that all jurors share." in " ".join(str(graded).split())
+    assert graded.ordered is not None
+    bias, actual = np.mean(list(graded.ordered.bias.values())), (given - truth[:, None]).mean()
+    assert abs(bias) < 0.1 if not gold else 0.5 * actual < bias < actual
+
+
 def test_an_interval_holds_what_it_says() -> None:
     sketch = Sketch.from_votes(as_votes(np.array([[0, 1, 2]])))
     partition = Partition(sketch, np.array([[0.02, 0.2, 0.5, 0.26, 0.02]]), np.array([2]))

@@ -38,6 +38,21 @@ def test_a_panel_without_a_juror_is_the_panel_of_the_others(votes: jurors.Votes)
     assert [panel.changed for panel in counted.panels] == pytest.approx([panel.changed for panel in found.panels])
 
 
+def test_no_juror_leads_a_part_of_a_panel_that_does_not_rank_it() -> None:
+    rng = np.random.default_rng(16)
+    truth, shared = rng.random(150) < 0.3, rng.random(150) < 0.25
+    errors = [shared | (rng.random(150) < rate) for rate in (0.02, 0.05)]
+    errors += [rng.random(150) < rate for rate in (0.3, 0.38)]
+    votes = jurors.Votes.from_matrix((truth[:, None] ^ np.column_stack(errors)).astype(int), jurors=list("abcd"))
+    graded, found = jurors.grade(votes), jurors.panels(votes)
+    assert graded.ranking.ranked == ("b", "a")
+    assert jurors.grade(votes.take(["b", "c", "d"])).ranking.ranked == ("d", "c", "b")
+    alone = [("a", "b"), ("b", "a"), ("c", "b"), ("d", "b")]
+    assert [(x.without[0], x.leader) for x in graded.leaders_without if len(x.without) == 1] == alone
+    assert [(x.without, x.leader) for x in found.panels] == alone
+    assert found.whole.leader == "b"
+
+
 def test_the_cheapest_panel_changes_few_labels_and_leaves_out_what_is_dear(votes: jurors.Votes) -> None:
     prices = {"a": 1, "b": 1, "c": 1, "d": 1, "coin": 20}
     found = jurors.panels(votes, price=prices, most_changed=0.05)

@@ -22,7 +22,7 @@ from jurors.jury.compare import score_labels
 from jurors.reporting.content import actions, ranking, verdict
 from jurors.reporting.page import command_writer, report_html
 from jurors.reporting.sections import tabs
-from jurors.reporting.tables import find_findings
+from jurors.reporting.tables import find_findings, number_tables
 from jurors.uncertainty.alarms import check_with_key
 from jurors.votes.key import as_key
 
@@ -111,6 +111,20 @@ def test_errors_among_the_least_certain_labels_are_part_of_the_total_in_the_sent
     wrong = found.evaluation.wrong_labels
     assert wrong is not None
     assert items.finding == f"About {wrong:.1%} of 150 labels are wrong."
+    assert found.comparison is not None
+    tested = {x.gold and x.gold.items for x in found.comparison.evaluations}
+    assert tested == {20}  # every method has the same gold
+    assert "and uses the gold" in found.comparison.basis
+    plain = find_findings(jurors.Votes.from_matrix(panel.votes))
+    for one, card, page in (
+        (plain, "of real pairs with that kappa", "that this suggests"),
+        (found, "that kappa and gold suggest", "that this and gold suggest"),
+    ):
+        assert f"the error correlation {card}" in one.evaluation.to_text(full=True)
+        (table,) = (x for x in number_tables(one) if x.id == "table-dependence")
+        assert table.title.endswith(f"the error correlation {page}")
+        (chart,) = (x for tab in tabs(one) for x in tab.exhibits if x.id == "dependence")
+        assert ("which with gold suggests" in chart.finding) == (one is found)
     caught, share = re.search(r"about (\d+) of these errors \((\d+)%\)", " ".join(items.about)).groups()  # type: ignore[union-attr]
     assert float(caught) == pytest.approx(wrong * 150 * float(share) / 100, abs=1)
 

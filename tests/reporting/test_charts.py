@@ -119,13 +119,13 @@ def test_prevalences_of_every_method_and_the_truth_or_beside_majority_vote() -> 
     counted = float(result.majority.prevalence["A"])
     methods = {e.method: float(e.prevalence["A"]) for e in compared.evaluations if e.has_grades}
     assert methods.pop("majority") != counted  # an estimate from the votes, and no share of them
-    assert shares == methods | {"majority votes": counted}
+    assert shares == methods | {"counted majority votes": counted}
     assert compared.truth is not None
     assert [row["share"] for row in rows_of(chart) if "text" in row] == [float(compared.truth.prevalence["A"])]
     assert "bars are 95% intervals" in chart.to_dict()["title"]["subtitle"][0]
     assert "Every method is calibrated" in compared.to_text()
     shares = {row["method"]: row["share"] for row in rows_of(plot.prevalence(result)) if "method" in row}
-    assert shares == {"algebraic": result.prevalence["A"], "majority votes": counted}
+    assert shares == {"algebraic": result.prevalence["A"], "counted majority votes": counted}
 
 
 def test_the_partition_splits_every_tuple_as_the_evaluation_does() -> None:

@@ -14,7 +14,7 @@ import pytest
 import jurors
 from jurors.evaluate.alarms import Alarm
 from jurors.jury.compare import score_labels
-from jurors.reporting.content import actions, correlated_groups, first_and_last, people, ranking, shown_alarms
+from jurors.reporting.content import actions, correlated_groups, first_and_last, people, ranking, shown_alarms, verdict
 from jurors.reporting.page import command_writer
 from jurors.reporting.sections import tabs
 from jurors.reporting.tables import ReportFindings
@@ -106,6 +106,23 @@ def test_a_review_is_proposed_with_what_it_is_expected_to_mend() -> None:
     corrected = float(np.sum(1 - labelled.probability[labelled.review(40)]))
     text = next(step.text for step in steps if step.command and "--review" in step.command)
     assert f"about {corrected:,.0f} of them are wrong" in text
+
+
+@pytest.mark.parametrize(("width", "gold"), [(5, 0), (5, 20), (60, 0)])
+def test_card_and_page_advise_the_same_gold(width: int, gold: int) -> None:
+    votes, truth = panels.coins(400, [0.8] * width, seed=0)
+    if width == 60:  # a crowd with few votes each: gold narrows nothing
+        votes[np.random.default_rng(0).random(votes.shape) < 0.9] = -1
+    known = dict(enumerate(truth[:gold].tolist())) or None
+    result = jurors.grade(jurors.Votes.from_matrix(votes), gold=known)
+    found = re.findall(r"Next: label (.*?) \(jurors audit plan FILE (.*?)\): (.*)\.", " ".join(str(result).split()))
+    steps = [one for one in actions(result, None, COMMAND) if "as gold" in _plain(one.text)]
+    assert len(found) == len(steps) == (width < 60)
+    assert ("Add gold" in verdict(result).headline) <= len(steps)
+    for (items, words, gain), step in zip(found, steps, strict=True):
+        assert _plain(step.text) == f"Label {items}, drawn at random, and grade again with them as gold: {gain}"
+        assert step.command == f"jurors audit plan v.csv {words} -o {'more' if gold else 'sheet'}.csv"
+        assert ("more" in items, "--after" in words) == (gold > 0,) * 2
 
 
 def test_scores_without_intervals_are_ranked_without_claims() -> None:

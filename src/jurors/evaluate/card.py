@@ -368,7 +368,8 @@ def card_blocks(e: Evaluation, options: CardOptions = SHORT) -> list[Block]:
             last.append(f"If {they} share a family, add family={option}.")
     if e.calibrated is not None and 0 < e.calibrated.shared_error.gold_items < FEW_GOLD // 2:
         last.append(f"Fewer than {FEW_GOLD // 2} gold items can make intervals wider than none do.")
-    last += next_steps(e, options.plan)
+    if step := gold_step(e):
+        last.append("Next: label {} ({} {}): {}.".format(step[0], options.plan, *step[1:]))
     folded = sum(len(wrap(line, WIDTH, break_on_hyphens=False)) for line in (*answers, *last))
     room = _LINES - folded - len(shown) - 6  # the heading, the head of the table, and four blank lines
     blocks: list[Block] = [
@@ -426,7 +427,8 @@ def answer_lines(e: Evaluation) -> list[str]:
         best = "gold, or else the best label," if e.gold is not None else "the best label of each item,"
         lines.append(f"Taking {best} about {percent(e.wrong_labels, digits)} are wrong{about}.")
     if e.ordered is not None:
-        lines.append("Bias is relative to the panel: votes cannot show a severity that all jurors share.")
+        shows = "votes cannot show" if e.gold is None else "gold may show only part of"
+        lines.append(f"Bias is relative to the panel: {shows} a severity that all jurors share.")
     if e.effective_jurors is not None and e.effective_jurors < _DEPENDENT * len(e.jurors):
         low, high = e.interval_of("effective_jurors")
         worth = f"about {e.effective_jurors:.1f} independent ones ({low:.1f} – {high:.1f})"
@@ -480,23 +482,22 @@ def card_names(e: Evaluation) -> dict[str, str]:
     return _fitting_names(e.jurors, *card_cells(e, e.jurors))
 
 
-def next_steps(e: Evaluation, plan: str) -> list[str]:
-    """What a few gold labels would gain.
+def gold_step(e: Evaluation) -> tuple[str, str, str] | None:
+    """What a few (more) gold labels would gain: the advice of the card and of the report.
 
     Returns
     -------
-    list of str
-        One sentence, or none where gold would not help.
+    (str, str, str) or None
+        How many items to label, the words of `jurors audit plan` for it, and the gain; None where gold would not help.
     """
     if not e.ranking.order or e.calibrated is None or e.items < 2 * FEW_GOLD:
-        return []
+        return None
     widths = {j: x for j, x in (e.calibrated.with_gold(FEW_GOLD) or {}).items() if x == x}
     now, then = 100 * mean_half_width(e, widths), 100 * sum(widths.values()) / len(widths) if widths else np.nan
     if not then < _WORTH * now:
-        return []
+        return None
     more, after = ("", "") if e.gold is None else (" more", " --after SHEET")  # draws no item of the sheet again
-    command = f"{plan} -n {FEW_GOLD}{after}"
-    return [f"Next: label {FEW_GOLD}{more} items ({command}): mean ± {now:.0f} becomes ± {max(then, 1):.0f}."]
+    return f"{FEW_GOLD}{more} items", f"-n {FEW_GOLD}{after}", f"mean ± {now:.0f} becomes ± {max(then, 1):.0f}"
 
 
 def mean_half_width(e: Evaluation, jurors: Iterable[str]) -> float:
@@ -671,7 +672,8 @@ def _full_blocks(e: Evaluation) -> list[Block]:
              " – ".join(f"{end:+z.2f}" for end in pair.interval))
             for pair in e.dependence[:_MOST_PAIRS]
         )  # fmt: skip
-        title = "most dependent pairs: kappa, and the error correlation of real pairs with that kappa"
+        by = "that kappa and gold suggest" if e.dependence_has_gold else "of real pairs with that kappa"
+        title = f"most dependent pairs: kappa, and the error correlation {by}"
         blocks.append(Table(("first", "second", "kappa", "correlation", level), rows, title=title, right=(2, 3, 4)))
     blocks += [Notes(lines, width=WIDTH) for lines in (_leaders_without(e),) if lines]
     blocks += [*abstention_tables(e), *repeat_tables(e.repeats), *confidence_tables(e.confidence, e.level)]
@@ -689,7 +691,9 @@ def _leaders_without(e: Evaluation) -> list[str]:
             names = by_leader.setdefault(x.leader, [])
             names += [] if set(x.without) <= set(names) else [" and ".join(x.without)]
     if not by_leader:
-        return [f"{short[e.best]} leads whichever other juror is left out."] if e.best and e.leaders_without else []
+        known = {x.without for x in e.leaders_without}
+        is_sure = e.best is not None and all((j,) in known for j in e.jurors if j != e.best)
+        return [f"{short[e.best]} leads whichever other juror is left out."] if is_sure else []
     lines = [f"Without {' or '.join(names)}, {leader} would lead." for leader, names in by_leader.items()]
     return [replace_names(line, short) for line in lines]
 

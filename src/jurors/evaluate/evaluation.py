@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -356,17 +356,23 @@ class Evaluation(Drawable):
     def _panel(self) -> PanelDependence | None:
         if self.sketch is None or self.exam or not self.is_calibrated or self.rules is not None:
             return None
-        by_tuple, gold = getattr(self.calibration, "gold", None), None
-        if by_tuple is not None and by_tuple.any() and len(self.jurors) <= _CROWD:
+        calibration, gold = cast("Any", self.calibration), None
+        if self.dependence_has_gold:
             from jurors.evaluate.dependence import dependence_with_key
 
-            shown = dependence_with_key(evaluate_with_key(self.sketch, by_tuple))
+            shown = dependence_with_key(evaluate_with_key(self.sketch, calibration.gold))
             gold = shown.correlation, shown.items
         return panel_dependence(self.sketch, self.level, gold)
 
     @property
+    def dependence_has_gold(self) -> bool:
+        """Whether gold items take part in `dependence`, as in all but crowds."""
+        gold = getattr(self.calibration, "gold", None)
+        return gold is not None and bool(gold.any()) and len(self.jurors) <= _CROWD
+
+    @property
     def dependence(self) -> tuple[PairDependence, ...]:
-        """Pairs of jurors, most dependent first: kappa, and the error correlation that goes with it in real panels."""
+        """Pairs of jurors, most dependent first: kappa, and the error correlation that it and gold suggest."""
         return () if self._panel is None else self._panel.pairs
 
     @property

@@ -46,6 +46,10 @@ class JurorRanking:
         """The juror that is clearly above all others; None where several may be the best."""
         return self.leaders[0] if len(self.leaders) == 1 and len(self.ranked) > 1 else None
 
+    def first_of(self, jurors: Sequence[str]) -> str | None:
+        """The first of these that is ranked: who leads a part of a panel that ranks them, or None."""
+        return next((j for j in self.ranked if j in jurors), None)
+
 
 def rank_jurors(e: Evaluation) -> JurorRanking:
     """Rank the jurors of an evaluation by what is known of them.
@@ -142,7 +146,7 @@ def leaders_without(e: Evaluation) -> tuple[LeaderWithout, ...]:
     Returns
     -------
     tuple of LeaderWithout
-        Only of panels that can be graded; empty for panels of more than 12 jurors.
+        Only of panels that can be graded, and jurors that `e` ranks, too; empty for panels of more than 12 jurors.
     """
     if e.regrade is None or not e.ranking.ranked or len(e.jurors) > _FEW:
         return ()
@@ -152,8 +156,8 @@ def leaders_without(e: Evaluation) -> tuple[LeaderWithout, ...]:
     found = []
     for group in dict.fromkeys(groups):
         graded = e.regrade(group)
-        if graded is not None and graded.ranking.ranked:
-            found.append(LeaderWithout(group, graded.ranking.ranked[0]))
+        if graded is not None and (leader := graded.ranking.first_of(e.ranking.ranked)) is not None:
+            found.append(LeaderWithout(group, leader))
     return tuple(found)
 
 

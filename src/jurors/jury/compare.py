@@ -14,7 +14,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from jurors._numeric import single_threaded
+from jurors._numeric import Integers, single_threaded
 from jurors.errors import OptionError, SketchError, check_choice
 from jurors.evaluate.agreement import AgreementStatistics, agreement_statistics
 from jurors.evaluate.alarms import Alarm, sort_by_severity
@@ -108,6 +108,14 @@ class Comparison(Drawable):
         """The alarms of the first method."""
         return self.evaluations[0].alarms
 
+    @property
+    def basis(self) -> str:
+        """That every method is calibrated, and has the same gold; empty where one is not."""
+        graded = [e for e in self.evaluations if e.has_grades]
+        gold = " and uses the gold" if any(e.gold is not None for e in graded) else ""
+        text = f"Every method is calibrated{gold}, majority too: it allows for errors that jurors share."
+        return text if graded and all(e.is_calibrated for e in graded) else ""
+
     def _document(self) -> dict[str, Any]:
         """One entry per method, and the truth where there is a key."""
         methods = [
@@ -187,9 +195,7 @@ class Comparison(Drawable):
             table = tuple((label, *(row[k] for k in group)) for label, row in zip(labels, cells, strict=True))
             columns = ("", *(heads[1 + k] for k in group))
             blocks.append(Table(columns, table, right=tuple(range(1, len(columns)))))
-        graded, notes = [e for e in self.evaluations if e.has_grades], list[str]()
-        if graded and all(e.calibrated is not None for e in graded):
-            notes.append("Every method is calibrated, majority too: it allows for errors that jurors share.")
+        notes = [self.basis] if self.basis else []
         if left:
             notes.append(f"{left:,} more jurors: full=True shows all; or use top=.")
         if self.truth:
@@ -239,15 +245,16 @@ def compare(
     if key is not None:
         counted, codes = counted.align(key)
         truth = evaluate_with_key(counted.sketch, counted.by_tuple(codes))
-    comparison = compare_counted(counted, methods, seed=seed, intervals=key is not None)
+    comparison = compare_counted(counted, methods, Grading.of({"seed": seed}), intervals=key is not None)
     checked = [replace(e, alarms=sort_by_severity([*e.alarms, *key_alarms(e, truth)])) for e in comparison.evaluations]
     return replace(comparison, evaluations=tuple(checked), truth=truth)
 
 
 def compare_counted(
-    counted: CountedVotes, methods: Sequence[str] | None = None, *, seed: int = 0, intervals: bool = False
-) -> Comparison:
-    """The same for votes that are counted already, without a key.
+    counted: CountedVotes, methods: Sequence[str] | None = None, grading: Grading | None = None,
+    known: Integers | None = None, *, intervals: bool = False,
+) -> Comparison:  # fmt: skip
+    """The same for votes that are counted already, without a key; `grading` and gold (`known`) are every method's.
 
     Returns
     -------
@@ -259,8 +266,8 @@ def compare_counted(
     refused: dict[str, str] = {}
     for name in default_methods(counted.sketch) if methods is None else methods:
         try:
-            grading = Grading.of({"method": name, "seed": seed})
-            evaluations.append(grade_counted(counted, None, grading, intervals=intervals))
+            one = (grading or Grading.of({})).but(method=name)
+            evaluations.append(grade_counted(counted, known, one, intervals=intervals))
         except SketchError as error:
             refused[name] = str(error)
     if not evaluations:

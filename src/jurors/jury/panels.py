@@ -44,7 +44,7 @@ class Panel:
     half_width_in_whole: float = math.inf  #: that of the same jurors in the whole panel
     wrong_labels: float | None = None  #: the expected share of wrong labels, by the votes of the whole panel
     changed: float = 1.0  #: the share of items that get another label than by the whole panel
-    leader: str | None = None  #: the juror with the highest lower end of its score
+    leader: str | None = None  #: the first of its ranking that the whole panel ranks, too
     price: float | None = None  #: of one item; None where no prices are given
     without: str | None = None  #: the juror that is left out, where it is one
 
@@ -74,7 +74,7 @@ class PanelComparison(Result):
 
     def _blocks(self, **_: Any) -> list[Block]:
         names = shorten_names(self.whole.jurors, 20)
-        heads = ["without", "other labels", "± of scores", "wrong labels", "highest lower end", "price"]
+        heads = ["without", "other labels", "± of scores", "wrong labels", "ranks first", "price"]
         rows = [
             (
                 "(nobody)" if x.without is None else names[x.without], percent(x.changed),
@@ -109,8 +109,8 @@ class PanelComparison(Result):
             f"scores of the others are known to ± {points[0]:.1f} points (by the whole panel, to ± {points[1]:.1f})."
         ]
         leader = self.whole.leader
-        others = [x for x in self.panels if x.leader not in (leader, None) and x.without != leader]
-        lines += [f"Without {x.without}, {x.leader} has the highest lower end, not {leader}." for x in others[:3]]
+        others = [x for x in self.panels if leader and x.leader not in (leader, None) and x.without != leader]
+        lines += [f"Without {x.without}, {x.leader} ranks first, not {leader}." for x in others[:3]]
         if self.cheapest is None:
             return lines
         if self.cheapest.jurors == self.whole.jurors:
@@ -200,9 +200,7 @@ def panels(
             right = posterior[np.arange(len(codes)), codes][is_known]
             about["changed"] = float(np.average(own != labels, weights=weights))
             about["wrong_labels"] = float(np.average(1 - right, weights=None if weights is None else weights[is_known]))
-        ends = {j: evaluation.interval_of("score", j) for j in evaluation.jurors}
-        known = [j for j in ends if not math.isnan(ends[j][0])]
-        leader = max(known, key=lambda j: ends[j][0]) if known else None
+        leader = evaluation.ranking.first_of(graded.ranking.ranked)
         return Panel(tuple(group), half_width=mean_half_width(evaluation, group), leader=leader, **about)
 
     whole, without = compared(names), []

@@ -17,10 +17,10 @@ from markupsafe import Markup, escape
 from jurors.errors import format_first_names, short_names, spell_options
 from jurors.evaluate.alarms import KINDS, Alarm, highest_level, sort_by_severity
 from jurors.evaluate.card import (
-    FEW_GOLD,
     CardOptions,
     answer_lines,
     enough_votes,
+    gold_step,
     leader_sentence,
     percent,
     percent_range,
@@ -66,9 +66,10 @@ def verdict(e: Evaluation, keyed: KeyedEvaluation | None = None) -> ReportVerdic
     if not e.has_grades and tone != "alarm":
         tone, headline, lines = "warning", "No: these votes give no grades.", []
     elif tone == "quiet" and (not widths or sorted(widths)[len(widths) // 2] > _WIDE_INTERVAL):
-        tone, headline = "warning", "Not yet: the intervals are too wide. Add gold labels to narrow them."
+        narrows = " Add gold labels to narrow them." if gold_step(e) else ""
+        tone, headline = "warning", f"Not yet: the intervals are too wide.{narrows}"
     elif tone == "quiet" and all(is_doubtful(e, j) for j in e.jurors):
-        tone, headline = "warning", "With care: every juror may be no better than chance. Add gold labels."
+        tone, headline = "warning", "With care: every juror may be no better than chance."
     if check is not None and check.speaks_against:
         if tone == "alarm":
             headline = "No: do not trust these grades. The answer key contradicts them too."
@@ -185,10 +186,11 @@ def actions(
         if weak := [j for j in clearly_weak(keyed or e) if j not in flagged | set(worse)][:_NAMED]:
             text = Markup("Check {}: at least five points below most of the others, beyond chance{}")
             steps.append(Action(text.format(names(weak), ", by the answer key" if keyed is not None else "")))
-    if keyed is None and e.gold is None and e.items >= 2 * FEW_GOLD:
-        test = f"Label {FEW_GOLD} random items yourself, and grade again with them as gold: that tests the grades"
-        plan = command("audit plan", "-n", str(FEW_GOLD), "-o", "sheet.csv")
-        steps = [*steps[: _MAX_ACTIONS - 1], Action(test, plan)]
+    if keyed is None and (step := gold_step(e)):
+        items, words, gain = step
+        text = f"Label {items}, drawn at random, and grade again with them as gold: {gain}"
+        plan = command("audit plan", *words.split(), "-o", "sheet.csv" if e.gold is None else "more.csv")
+        steps = [*steps[: _MAX_ACTIONS - 1], Action(text, plan)]
     if not untrusted and labelling is not None and not (check and check.is_alarming):
         review = labelling.review(_REVIEW)
         wrong, size = float(np.sum(1 - labelling.probability[review])), len(review)

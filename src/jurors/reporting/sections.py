@@ -166,9 +166,7 @@ def _prevalence(findings: ReportFindings) -> ChartSection:
         gaps = [(abs(says[a] - e.prevalence[a]), a) for a in e.labels if None not in (says.get(a), e.prevalence[a])]
         if gaps:
             gap, a = max(gaps, key=lambda entry: entry[0])
-            finding += (
-                f" Majority votes differ most on {a}: {percent(says[a])}, a difference of {gap * 100:.1f} points."
-            )
+            finding += f" Counted majority votes differ most on {a}: {percent(says[a])}, {gap * 100:.1f} points apart."
     reading = (
         "How common each label is by each method. Where majority votes differ much, do not count them to estimate a "
         "prevalence."
@@ -180,14 +178,14 @@ def _dependence(findings: ReportFindings) -> ChartSection:
     e = findings.evaluation
     mean = _needs(e.mean_correlation, "dependence")
     chart = pairs.dependence(e)
-    first = e.dependence[0]
+    first, gold = e.dependence[0], " with gold" if e.dependence_has_gold else ""
     finding = (
         f"{len(e.jurors):,} jurors are worth about {e.effective_jurors:.1f} independent ones; the mean error "
         f"correlation is about {mean:.2f}."
     )
     if len(e.jurors) <= MOST_JURORS:  # of a crowd, the highest kappa is that of a pair with few common items
         finding += (
-            f" {' and '.join(first.jurors)} agree most beyond chance: kappa {first.kappa:.2f}, which goes with an "
+            f" {' and '.join(first.jurors)} agree most beyond chance: kappa {first.kappa:.2f}, which{gold} suggests an "
             f"error correlation of about {first.correlation:.2f}."
         )
     reading = (

@@ -18,6 +18,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from jurors._numeric import Integers
 from jurors.audit.result import Audit, AuditedVotes, evaluate_audit
 from jurors.audit.sheet import auditable_votes, read_sheet
 from jurors.errors import JurorsError, OptionError, short_names
@@ -30,6 +31,7 @@ from jurors.jury.groups import ByGroup, each_group
 from jurors.jury.inputs import CountedVotes, source_votes
 from jurors.jury.label import Labelling, label_graded, short_vote
 from jurors.jury.systems import SystemComparison, compare_graded
+from jurors.options import Grading
 from jurors.reporting.charts.base import share_of
 from jurors.results import Table, count_noun, escape_text, interval_name, replace_names
 from jurors.sketch.sketch import Sketch
@@ -102,7 +104,7 @@ def find_findings(
         labelling = label_graded(evaluation, counted, known, alarms=evaluation.alarms)
         queue = labelling.for_review(_MAX_QUEUED, counted.votes, texts)
     audit = None if audited is None else evaluate_audit(audited, evaluation, evaluation.level)
-    comparison = _compare(evaluation, counted, keyed)
+    comparison = _compare(evaluation, counted, keyed, Grading.of(grading), known)
     curve, sketch = None, evaluation.sketch
     if sketch is not None and not evaluation.exam and len(sketch.labels) == 2 and len(sketch.jurors) <= _MAX_CURVED:
         from jurors.uncertainty.bounds import correlation_curve
@@ -127,8 +129,11 @@ def is_large_panel(sources: Iterable[Any]) -> bool:
     return size > _MAX_BYTES
 
 
-def _compare(evaluation: Evaluation, counted: CountedVotes, keyed: KeyedEvaluation | None) -> Comparison | None:
-    """Run the other methods on the same sketch; their errors are not the page's."""
+def _compare(
+    evaluation: Evaluation, counted: CountedVotes, keyed: KeyedEvaluation | None, grading: Grading,
+    known: Integers | None,
+) -> Comparison | None:  # fmt: skip
+    """Run the other methods on the same votes and gold, by the same options; their errors are not the page's."""
     sketch = evaluation.sketch
     if sketch is None or evaluation.exam or not evaluation.has_grades:
         return None
@@ -136,7 +141,7 @@ def _compare(evaluation: Evaluation, counted: CountedVotes, keyed: KeyedEvaluati
         return None
     others = [name for name in default_methods(sketch) if name != evaluation.method]
     with suppress(JurorsError):
-        compared = compare_counted(counted, others)
+        compared = compare_counted(counted, others, grading.but(family=()), known)
         return Comparison((evaluation, *compared.evaluations), compared.refused, keyed)
     return None
 
@@ -439,7 +444,8 @@ def _dependent_pairs(findings: ReportFindings) -> PageTable | None:
         actual = {frozenset((a, b)): f"{x:+z.2f}" for a, b, x, _ in dependence_with_key(keyed).pairs()}
         columns.append("actual")
         rows = [[*row, actual.get(frozenset(row[:2]), "–")] for row in rows]
-    caption = "Pairs that agree most beyond chance, and the error correlation that this suggests"
+    by = "this and gold suggest" if findings.evaluation.dependence_has_gold else "this suggests"
+    caption = f"Pairs that agree most beyond chance, and the error correlation that {by}"
     return PageTable(tuple(columns), tuple(map(tuple, rows)), caption, id="table-dependence", named=(0, 1))
 
 
@@ -448,7 +454,8 @@ def _methods(findings: ReportFindings) -> PageTable | None:
         return None
     columns, numbers = findings.comparison.rows(findings.evaluation.ranking.order[:_MAX_METHODS])
     rows = tuple((with_short_names(name), *map(percent, values)) for name, *values in numbers)
-    return PageTable(columns, rows, "The same votes graded by other methods", id="table-methods")
+    note = f"{findings.comparison.basis} Counted majority votes can differ from it." * bool(findings.comparison.basis)
+    return PageTable(columns, rows, "The same votes graded by other methods", id="table-methods", note=note)
 
 
 def _items(findings: ReportFindings) -> PageTable | None:

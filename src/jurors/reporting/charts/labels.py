@@ -48,7 +48,7 @@ def prevalence(
     ]
     if majority is not None:  # counted, and so not what the calibrated method of that name estimates
         shares = [(a, base.share_cells("share", majority, "prevalence", a)) for a in majority.prevalence]
-        rows += [{"method": "majority votes", "label": str(a), **cells} for a, cells in shares]
+        rows += [{"method": "counted majority votes", "label": str(a), **cells} for a, cells in shares]
     if not rows:
         raise SketchError("no method finds a real solution for these votes, so there is no prevalence to draw")
     first = evaluations[0]
