@@ -56,9 +56,10 @@ N / (1 + (N - 1) mean) independent ones, which is off by .3, .3, .5 and .7 juror
 truly independent jurors lie far below the estimate, so intervals of a correlation reach further down than up. Leaving
 the family of a set out, 95% intervals of the effective number hold 90, 94, 93, 100, 100 and 100% of these panels.
 What n gold items show of a correlation has about the variance 1 / n, times the share of the items that are not gold:
-it is combined with the estimate by precision. With 20, 50 and 100 random gold items the effective number is off by .43,
-.32 and .30 jurors instead of .46 (gold alone: .68, .37 and .27), and 95% intervals hold 89, 93 and 96% of the panels of
-4 to 10 jurors (`benchmarks/shared_errors.py gold`).
+it is combined with the estimate by precision. With 20, 50 and 100 random gold items the effective number is off by .38,
+.34 and .28 jurors instead of .43, .43 and .44 (gold alone: .69, .39 and .27), and 95% intervals hold 92, 93 and 95% of
+the panels of 4 to 10 jurors (`benchmarks/shared_errors.py gold`). Where few gold items show an error, that variance is
+too small: see docs/what-independence-means.md.
 """
 
 from __future__ import annotations
