@@ -525,7 +525,8 @@ def test_a_file_of_items_and_truth_is_an_answer_key_and_no_juror(tmp_path: Path)
     found = jurors.inspect(path)
     assert found.layout == "key"
     path.write_text("model,answer\n" + "".join(f"m{k % 3},{'yn'[k % 2]}\n" for k in range(6)))
-    assert "name them with --item, --juror and --label" in " ".join(run("inspect", path).stdout.split())
+    for told in (run("inspect", path).stderr, run("inspect", path, "--format", "md").stdout):
+        assert "name them with --item, --juror and --label" in " ".join(told.split())
 
 
 def test_columns_of_confidences_are_listed_as_read(tmp_path: Path) -> None:
