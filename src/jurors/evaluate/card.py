@@ -226,7 +226,7 @@ def name_leaders(leaders: Sequence[T], ranked: int, describe: Callable[[T], str]
     Examples
     --------
     >>> name_leaders(["ann", "bob", "cy"], 5, str)
-    'No clear best: ann and bob lead, in any order; 1 more may be as good.'
+    'No clear best: ann and bob may be the best, and so may 1 more.'
     >>> name_leaders(["ann"], 5, str)
     'Best: ann.'
     """
@@ -236,8 +236,8 @@ def name_leaders(leaders: Sequence[T], ranked: int, describe: Callable[[T], str]
         only = describe(leaders[0])
         return f"{what.capitalize()}: {only}." if ranked > 1 else f"Only {only} is ranked."
     more = len(leaders) - 2
-    others = f"; {more:,} more may be as good" if more else ""
-    return f"No clear {what}: {' and '.join(map(describe, leaders[:2]))} lead, in any order{others}."
+    others = f", and so may {more:,} more" if more else ""
+    return f"No clear {what}: {' and '.join(map(describe, leaders[:2]))} may be the best{others}."
 
 
 def wrapped(*sentences: str) -> Notes:
@@ -469,7 +469,7 @@ def leader_sentence(e: Evaluation, digits: int = 0) -> str:
     if more > 0 and len(ranking.leaders) == len(e.jurors):
         return f"No clear best: any of the {len(e.jurors):,} may be the best."
     who = f"{', '.join(first)} and {more:,} more" if more > 0 else " and ".join(first)
-    return f"No clear best: {who} lead, in any order."
+    return f"No clear best: {who} may be the best."
 
 
 def card_names(e: Evaluation) -> dict[str, str]:
