@@ -34,6 +34,7 @@ from jurors.options import (
 from jurors.progress import ProgressBar
 from jurors.results import without_secrets
 
+_LONGEST_COMMAND = 60  # that a line of a card holds
 _IN_TABLE = ", which this table holds"
 
 
@@ -238,7 +239,7 @@ class Source:
         if len(files) < len(self.files) or any(map(is_sketch_name, files)):
             return output
         plan = command_line("audit plan", files, self.options)
-        return replace(output, options={**output.options, "plan": plan})
+        return replace(output, options={**output.options, "plan": plan}) if len(plan) <= _LONGEST_COMMAND else output
 
     def without(self, column: str) -> Source:
         """Copy the source, with one more column ignored."""
