@@ -385,7 +385,11 @@ _YES_OR_NO = tuple(
 )
 _MILD_WORDS = frozenset({"other", "both", "neither", "unclear", "none"})  #: labels, if frequent
 _OFTEN = 0.05
-_NO_ANSWER = re.compile(r"(?:error|exception|timed out)\b|(?:i (?:can|do|am|could)|i['’]m|sorry|unable to).* ")  #: rare
+#: if rare: what a failed call or a refusal leaves, such as "Error code: 429"; "error handling" is a label
+_NO_ANSWER = re.compile(
+    r"(?:error|exception)\b.*[:\d]|timed out\b|"
+    r"(?:i can(?:no|['’])t|i (?:do|could) ?n|i(?: a|['’])m (?:un|not|sorry)|sorry|unable to).* "
+)
 _FEWEST_LETTERS = 4  #: of the longer of two words, one letter of which is a slip: not of A1 and A2
 _CODES = frozenset({"-9", "-99", "-999", "-9999", "9", "77", "88", "98", "99", "777", "888", "998", "999", "9999"})
 _FAR = 3  #: by how much a code is beyond the answers
@@ -463,6 +467,8 @@ def may_mean_missing(label: Any, labels: Sequence[Any], share: float) -> bool:
     (True, False)
     >>> rare("Error code: 429", ["a", "b"], 0.01), rare("I can't judge this", ["a", "b"], 0.01)
     (True, True)
+    >>> rare("error handling", ["a", "b"], 0.01), rare("I am happy", ["a", "b"], 0.01)
+    (False, False)
     >>> rare("failed", ["a", "b", "failed"], 0.1), rare("failed", ["passed", "failed", "fail"], 0.1)
     (True, False)
     """
