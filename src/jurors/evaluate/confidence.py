@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from jurors._numeric import Floats, Integers
+from jurors._numeric import Flags, Floats, Integers
 from jurors.evaluate.solution import NamedMapping, joint_counts
 from jurors.results import Table
 from jurors.sketch.sketch import Sketch
@@ -138,13 +138,13 @@ def confidence_by_panel(
     NamedMapping
         Juror -> `JurorConfidence`; without jurors that have too few confidences, or no score.
     """
-    row, juror, code = votes.triples()
+    row, _, code = votes.triples()
     sure = confidences_of(votes)
     others = OthersVotes(votes, sketch, posterior, representatives)
     prior = others.prior
     found = NamedMapping()
-    for j, name in enumerate(votes.jurors):
-        at = np.flatnonzero((juror == j) & np.isfinite(sure))
+    for j, at in enumerate(_by_juror(votes, np.isfinite(sure))):
+        name = votes.jurors[j]
         value = score.get(name)
         if len(at) < FEWEST_VOTES or value is None or not 0 < value < 1:
             continue
@@ -172,11 +172,10 @@ def confidence_by_key(votes: Votes, truth: Integers, level: float = 0.95) -> Nam
     NamedMapping
         Juror -> `JurorConfidence`; without jurors that have too few confidences.
     """
-    row, juror, code = votes.triples()
+    row, _, code = votes.triples()
     sure, z = confidences_of(votes), NormalDist().inv_cdf((1 + level) / 2)
     found = NamedMapping()
-    for j, name in enumerate(votes.jurors):
-        at = np.flatnonzero((juror == j) & np.isfinite(sure) & (truth[row] >= 0))
+    for name, at in zip(votes.jurors, _by_juror(votes, np.isfinite(sure) & (truth[row] >= 0)), strict=True):
         if len(at) < FEWEST_VOTES:
             continue
         right = (code[at] == truth[row[at]]).astype(float)
@@ -203,17 +202,23 @@ def weigh_by_confidence(votes: Votes, graded: Mapping[str, JurorConfidence], pos
     -------
     ndarray, (rows, labels)
     """
-    row, juror, code = votes.triples()
+    row, _, code = votes.triples()
     sure = confidences_of(votes)
     surer = np.zeros_like(posterior)
-    for j, name in enumerate(votes.jurors):
-        at = np.flatnonzero((juror == j) & np.isfinite(sure))
+    for name, at in zip(votes.jurors, _by_juror(votes, np.isfinite(sure)), strict=True):
         if name in graded:
             right = graded[name].calibrated(sure[at])
             np.add.at(surer, (row[at], code[at]), _logit(right) - _logit(right.mean()))
     cast = np.bincount(row, minlength=votes.rows)[:, None]
     weighed = posterior * np.exp(surer / (cast + 1))
     return np.asarray(weighed / weighed.sum(axis=1, keepdims=True))
+
+
+def _by_juror(votes: Votes, chosen: Flags) -> list[Integers]:
+    """The places of the chosen votes, for each juror."""
+    juror, at = votes.triples()[1], np.flatnonzero(chosen)
+    many = np.bincount(juror[at], minlength=len(votes.jurors))
+    return np.split(at[np.argsort(juror[at], kind="stable")], np.cumsum(many)[:-1])
 
 
 def _logit(share: Any) -> Any:

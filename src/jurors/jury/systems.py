@@ -598,14 +598,6 @@ def compare_graded(
         chosen = system >= 0 if at is None else at
         return np.asarray(np.bincount(system[chosen], (weight * values)[chosen], size), dtype=np.float64)
 
-    def in_both(values: Floats | float) -> Floats:
-        """Sum over the items that two systems have in common (S, S)."""
-        sums = np.zeros((size, size))
-        if twins is not None:
-            at = (twins >= 0) & (system >= 0) & (system[twins] >= 0)
-            np.add.at(sums, (system[at], system[twins[at]]), (weight * values)[at])
-        return sums + sums.T
-
     def mean(values: Floats) -> float:
         """Over all items."""
         return float((weight * values).sum() / max(weight.sum(), 1.0))
@@ -623,15 +615,7 @@ def compare_graded(
     items = total(1.0)
     safe = np.maximum(items, 1.0)
     rate, unknown = total(share) / safe, total(doubt) / safe**2
-    common_items, common_doubt = in_both(1.0) / np.sqrt(np.outer(safe, safe)), in_both(doubt) / np.outer(safe, safe)
-    for a, b in np.argwhere((common_items > 0) & (common_items < 1)).tolist():
-        of_a, of_b = (
-            np.bincount(counted.tuple_of_row, weight * (system == k), len(counted.sketch.counts)) / safe[k]
-            for k in (a, b)
-        )
-        by_chance, share_alike = float(of_a @ of_b), float(common_items[a, b])
-        common_items[a, b] = max((share_alike - by_chance) / (1 - by_chance), 0.0) if by_chance < 1 else 0.0
-        common_doubt[a, b] *= common_items[a, b] / share_alike
+    common_items, common_doubt = _in_both_runs(counted, twins, system, weight, doubt, safe)
     by_majority = majority_shares(counted.sketch)[counted.tuple_of_row] @ scaled  # a tie counts half
     raw = rate if good is None else total(by_majority) / safe
     of_slope = np.zeros((size, size))
@@ -760,6 +744,32 @@ def _by_cell(
     size = shape[0] * shape[1]
     total, votes = (np.bincount(cell, weights=weight * x, minlength=size).reshape(shape) for x in (value[at], 1.0))
     return np.asarray(total, dtype=np.float64), np.asarray(votes, dtype=np.float64)
+
+
+def _in_both_runs(
+    counted: CountedVotes, twins: Integers | None, system: Integers, weight: Floats, doubt: Floats, items: Floats
+) -> tuple[Floats, Floats]:
+    """How far two systems have the same items, as a correlation, and the doubt that is common to both (S, S).
+
+    Of the items that have the same votes in both, those that chance explains are not the same.
+    """
+    alike, common = np.zeros((2, len(items), len(items)))
+    if twins is None:
+        return alike, common
+    at = (twins >= 0) & (system >= 0) & (system[twins] >= 0)
+    for sums, values in ((alike, weight), (common, weight * doubt)):
+        np.add.at(sums, (system[at], system[twins[at]]), values[at])
+        sums += sums.T
+    alike, common = alike / np.sqrt(np.outer(items, items)), common / np.outer(items, items)
+    for a, b in np.argwhere((alike > 0) & (alike < 1)).tolist():
+        of_a, of_b = (
+            np.bincount(counted.tuple_of_row, weight * (system == k), len(counted.sketch.counts)) / items[k]
+            for k in (a, b)
+        )
+        by_chance, share = float(of_a @ of_b), float(alike[a, b])
+        alike[a, b] = max((share - by_chance) / (1 - by_chance), 0.0) if by_chance < 1 else 0.0
+        common[a, b] *= alike[a, b] / share
+    return alike, common
 
 
 def _bias_given_gold(errors: Floats, system: NDArray[Any], prior: Floats, noise: float) -> tuple[Floats, Floats]:

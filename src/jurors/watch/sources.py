@@ -311,9 +311,8 @@ class Rows:
     separator: str = ","
     pending: str = ""  #: the beginning of a row whose cells have line ends in them
     roles: Roles | None = None  #: of the columns, once the first rows were read
-    known: dict[tuple[str, ...], Roles] = field(
-        default_factory=dict, repr=False
-    )  #: the same of other files, by columns
+    #: the same of other files, by columns
+    known: dict[tuple[str, ...], Roles] = field(default_factory=dict, repr=False)
     ahead: Callable[[], Sequence[bytes]] = field(default=list, repr=False)  #: the lines that follow and are there
     _layouts: dict[tuple[str, ...], tuple[Layout, int | None, Sequence[int]]] = field(default_factory=dict, repr=False)
 
@@ -393,10 +392,8 @@ class Rows:
         if names == self.header:
             return True
         try:
-            if self.header is not None:
-                layout_of_roles(
-                    names, {}, self.options, self.time
-                )  # a row of votes may look like a header to what looks at cells
+            if self.header is not None:  # a row of votes may look like a header to what looks at cells
+                layout_of_roles(names, {}, self.options, self.time)
             self._decide(names, self._rows_ahead(separator, len(names)))
             self._layout(names)
         except VotesError:
